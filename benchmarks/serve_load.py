@@ -17,6 +17,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -28,9 +29,9 @@ from pathlib import Path
 from pssa.data import embedded
 
 CONCURRENCY = (1, 4, 16, 64)
-ONE_BY_ONE = ("--max-batch", "1", "--wait-ms", "0")
+ONE_BY_ONE = "batch = 1\nwait_ms = 0\n"  # limits
 _TURNS = 7  # of a comparison
-TINY_QUEUE = ("--max-items", "1", "--max-aspects", "1", "--max-queue", "8")
+TINY_QUEUE = "items = 1\naspects = 1\nqueue = 8\n"
 
 
 @dataclass
@@ -88,8 +89,15 @@ async def measure(port: int, clients: int, seconds: float) -> Load:
 
 
 @contextmanager
-def service(run: Path, *options: str, source: Path | None = None) -> Iterator[int]:
+def service(run: Path, *options: str, limits: str = "", source: Path | None = None) -> Iterator[int]:
     """Run `pssa serve` as a process, if need be of another version's source, and yield its port."""
+    if limits:
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write(limits)
+            file.flush()
+            with service(run, *options, "--limits", file.name, source=source) as port:
+                yield port
+        return
     words = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json", *options]
     other = {} if source is None else {"PYTHONPATH": str(source)}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | other)
@@ -116,13 +124,13 @@ def report(run: Path, seconds: float, options: list[str]) -> None:
     with service(run, *options) as port:
         for clients in CONCURRENCY:
             print(row(name, clients, asyncio.run(measure(port, clients, seconds))), flush=True)
-    with service(run, *options) as batched, service(run, *options, *ONE_BY_ONE) as single:
+    with service(run, *options) as batched, service(run, *options, limits=ONE_BY_ONE) as single:
         # In turns, so that a noisy machine disturbs both equally.
         rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(5)]
     together, alone = (statistics.median(pair[place].rate for pair in rounds) for place in (0, 1))
     print(row(f"{name}, one by one", 16, rounds[-1][1]))
     print(f"{name}: batching {together:.0f} a second, one by one {alone:.0f}, ratio {together / alone:.2f}")
-    with service(run, *options, *TINY_QUEUE) as port:
+    with service(run, *options, limits=TINY_QUEUE) as port:
         load = asyncio.run(measure(port, 64, seconds))
     print(row(f"{name}, queue of 8", 64, load))
     assert set(load.statuses) <= {200, 503}, load.statuses

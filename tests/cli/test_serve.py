@@ -83,9 +83,9 @@ def test_it_says_where_it_serves(command: Command, run: Path, started: list[Serv
     assert (plain.code, plain.err) == (0, "")
 
 
-def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Server]) -> None:
-    options = ("--max-items", "3", "--max-explained-words", "7", "--wait-ms", "0", "--max-batch", "1")
-    assert command("serve", run, "--port", "0", *options).code == 0
+def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Server], tmp_path: Path) -> None:
+    (tmp_path / "limits.toml").write_text("items = 3\nexplained_words = 7\nwait_ms = 0\nbatch = 1\n")
+    assert command("serve", run, "--port", "0", "--limits", tmp_path / "limits.toml").code == 0
     limits = started[0]._batcher.limits
     assert (limits.items, limits.explained_words, limits.wait_ms, limits.batch) == (3, 7, 0, 1)
 
@@ -142,8 +142,8 @@ def test_a_token_that_was_meant_must_be_there(
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        (("--max-items", "0"), "items is 0"),
-        (("--max-queue", "5"), "the queue holds 5 aspects"),
+        (("--limits", "nothing.toml"), "nothing.toml: cannot be read"),
+        (("--log", "xml"), "--log"),
         (("--threads", "0"), "--threads is 0"),
         (("--port", "99999"), "--port is 99999"),
         (("--corpus", "x"), "--corpus needs --evidence FILE"),
@@ -185,9 +185,12 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_end_it_answers_what_it_accepted_and_ends_well(run: Path, sign: signal.Signals) -> None:
+def test_told_to_end_it_answers_what_it_accepted_and_ends_well(run: Path, sign: signal.Signals, tmp_path: Path) -> None:
     items = [{"text": f"{'so ' * 200}the screen {number} is huge", "aspects": ["screen"] * 16} for number in range(64)]
-    with process(run, "--max-batch", "4", "--grace", str(PATIENCE)) as (child, url), ThreadPoolExecutor(1) as pool:
+    limits = tmp_path / "limits.toml"
+    limits.write_text("batch = 4")
+    words = (run, "--limits", limits, "--grace", str(PATIENCE))
+    with process(*words) as (child, url), ThreadPoolExecutor(1) as pool:
         assert get(f"{url}/readyz").status_code == 200
         accepted = pool.submit(httpx.post, f"{url}/v1/predict", json={"items": items}, timeout=PATIENCE)
         with httpx.Client(base_url=url, timeout=PATIENCE) as client:  # one connection, so as to look often

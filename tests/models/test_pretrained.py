@@ -65,6 +65,18 @@ def test_attention_is_the_fast_one_unless_another_is_asked_for(
     assert body.config._attn_implementation == expected
 
 
+@pytest.mark.parametrize("named", ["attacker/evil", "paged|attacker/evil:kernel", "flash_attention_2"])
+def test_attention_that_a_configuration_names_is_never_fetched(tmp_path: Path, named: str) -> None:
+    write_encoder(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"_attn_implementation": named, "attn_implementation": named})
+    )
+    start = Pretrained.open(str(tmp_path))
+    body: Any = start.body(None, 0.1)
+    assert (body.config._attn_implementation, start.max_positions > 0) == ("sdpa", True)
+
+
 def test_a_configuration_that_asks_for_more_outputs_is_not_followed() -> None:
     start = replace(tiny_encoder(), config=deepcopy(tiny_encoder().config))
     start.config.output_hidden_states, start.config.return_dict = True, False

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
-from tests.serve.conftest import Folders, Start
+from tests.serve.conftest import Folders, Start, require_schema
+from tests.serve.live import serving
 
 import pssa
 from pssa.runs import Classifier
 from pssa.runs.explain import usable_saliencies
 from pssa.serve.access import AccessPolicy
-from pssa.serve.app import create_app, read_pages
+from pssa.serve.app import create_app, page_folders, read_pages
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
 
@@ -37,7 +42,7 @@ def answers(client: TestClient, *items: dict[str, Any], **more: Any) -> list[lis
 def refusal(client: TestClient, path: str, body: Any) -> tuple[int, str]:
     answer = client.post(path, content=json.dumps(body), headers=JSON)
     error = answer.json()["error"]
-    assert set(error) == {"code", "message"}
+    assert set(error) == {"code", "message", "example"} - ({"example"} if answer.status_code >= 500 else set())
     return answer.status_code, error["code"]
 
 
@@ -241,7 +246,7 @@ def test_odd_numbers_are_refused(client: TestClient, number: bytes) -> None:
     body = b'{"items": [{"text": "a b", "aspects": [{"from": 0, "to": ' + number + b"}]}]}"
     answer = client.post("/v1/predict", content=body, headers=JSON)
     assert answer.status_code in (400, 422)
-    assert set(answer.json()["error"]) == {"code", "message"}
+    assert set(answer.json()["error"]) == {"code", "message", "example"}
 
 
 @pytest.mark.parametrize(
@@ -341,9 +346,12 @@ def test_every_error_has_the_one_shape(client: TestClient) -> None:
     assert "HTTPValidationError" not in found["components"]["schemas"]
     for operations in found["paths"].values():
         for operation in operations.values():
-            assert set(operation["responses"]) == {"200", "default"}
-            schema = operation["responses"]["default"]["content"]["application/json"]["schema"]
-            assert schema == {"$ref": "#/components/schemas/ErrorResponse"}
+            takes_body = {"413"} if "requestBody" in operation else set()
+            assert set(operation["responses"]) == {"200", "default"} | takes_body
+            for status in {"default"} | takes_body:
+                assert operation["responses"][status]["$ref"] == "#/components/responses/Refused"
+    schema = found["components"]["responses"]["Refused"]["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/ErrorResponse"}
 
 
 def test_the_token_is_described_where_it_is_needed(start: Start) -> None:
@@ -365,9 +373,56 @@ def test_every_reference_leads_somewhere(client: TestClient) -> None:
             return own + [one for inner in value.values() for one in references(inner)]
         return [one for inner in value for one in references(inner)] if isinstance(value, list) else []
 
-    names = {one.removeprefix("#/components/schemas/") for one in references(found)}
+    names = {one.removeprefix("#/components/schemas/") for one in references(found)} - {
+        "#/components/responses/Refused"
+    }
     assert names <= set(found["components"]["schemas"])
-    assert "PredictRequest" in names
+    assert {"PredictRequest", "PredictText", "Labels"} <= names
+
+
+def test_answers_keep_to_the_schema(client: TestClient) -> None:
+    items = {"items": [item(TEXT, "screen", "keyboard")]}
+    require_schema("Labels", client.post("/v1/predict", json=items).json())
+    require_schema("Explanations", client.post("/v1/explain", json=items).json())
+    require_schema("ModelResponse", client.get("/v1/model").json())
+    require_schema("ErrorResponse", client.get("/v1/nothing").json())
+
+
+@pytest.mark.parametrize("path", ["/v1/predict", "/v1/explain"])
+def test_a_text_alone_is_a_request(client: TestClient, path: str) -> None:
+    one = client.post(path, json=item(TEXT, "screen"))
+    assert one.status_code == 200
+    assert one.json() == client.post(path, json={"items": [item(TEXT, "screen")]}).json()
+    answer = client.post(path, json={"text": 5})
+    assert answer.json()["error"]["message"].startswith("text: Input should be a valid string")
+    assert client.post(path, json={"text": "a", "aspects": [], "items": []}).status_code == 422
+
+
+@pytest.mark.parametrize("content", ['{"text": "the screen", "aspects": ["screen"]}', '{"items": []}'])
+def test_utf_16_is_no_json(client: TestClient, content: str) -> None:
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
+        answer = client.post("/v1/predict", content=content.encode(encoding), headers=JSON)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+
+
+@pytest.mark.slow
+def test_every_refusal_shows_a_request_that_is_answered(folders: Folders, tmp_path: Path) -> None:
+    (tmp_path / "reviews.csv").write_text("text,aspect\nthe screen,screen\n")
+    with serving(open_batcher([folders.first], Limits())) as live:
+        for method, path in (
+            ("POST", "/v1/predict"), ("GET", "/v1/explain"), ("POST", "/v1/csv"), ("POST", "/v1/model"), ("GET", "/x"),
+        ):  # fmt: skip
+            refused = httpx.request(method, f"{live.url}{path}", headers={"Content-Type": "text/plain"})
+            assert 400 <= refused.status_code < 500
+            command = shlex.split(refused.json()["error"]["example"])
+            done = subprocess.run([*command, "-sf"], capture_output=True, cwd=tmp_path)
+            assert done.returncode == 0, command
+
+
+def test_a_refusal_for_want_of_a_token_shows_where_it_goes(start: Start) -> None:
+    answer = start(access=AccessPolicy("secret")).get("/v1/model", headers={"Host": "a'b; rm"})
+    expected = "curl http://127.0.0.1:8000/v1/model -H 'Authorization: Bearer TOKEN'"
+    assert answer.json()["error"]["example"] == expected
 
 
 @pytest.fixture
@@ -430,6 +485,15 @@ def test_what_a_browser_has_already_is_not_sent_again(pages: TestClient) -> None
     tag = pages.get("/static/app.js").headers["etag"]
     again = pages.get("/static/app.js", headers={"If-None-Match": tag})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_api_is_shown_without_another_host(start: Start) -> None:
+    client = start(pages=read_pages(*page_folders()))
+    page = client.get("/docs").text
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(addresses) == 4
+    for address in addresses:
+        assert client.get(address).status_code == 200, address
 
 
 def test_a_folder_that_is_not_there_has_no_pages(tmp_path: Path) -> None:

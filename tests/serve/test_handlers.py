@@ -15,11 +15,12 @@ import pssa
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.runs import Classifier
 from pssa.serve import batcher as batcher_module
-from pssa.serve import handlers
+from pssa.serve import handlers, tables
 from pssa.serve.errors import ApiError
-from pssa.serve.handlers import CsvTable, find_aspect, wait_for_results
+from pssa.serve.handlers import find_aspect, wait_for_results
 from pssa.serve.limits import Limits
 from pssa.serve.schemas import Offsets
+from pssa.serve.tables import CsvTable
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
 OURS = ["label", "probability_positive", "probability_negative", "probability_neutral", "error", "warning"]
@@ -203,7 +204,7 @@ def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> No
 def test_a_table_without_the_columns_is_refused(content: str) -> None:
     with pytest.raises(ApiError, match="the header needs text and aspect") as caught:
         CsvTable.read(content.encode(), Limits())
-    assert (caught.value.status, caught.value.code) == (422, "no_columns")
+    assert (caught.value.status_code, caught.value.code) == (422, "no_columns")
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
@@ -211,7 +212,7 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
         CsvTable.read(b"text,Text ,aspect\n", Limits())
     with pytest.raises(ApiError, match="the column 'text', read as text, occurs twice"):
         CsvTable.read(b"text,text,aspect\n", Limits())
-    assert (caught.value.status, caught.value.code) == (422, "no_columns")
+    assert (caught.value.status_code, caught.value.code) == (422, "no_columns")
     with pytest.raises(ApiError, match="the column 'note' occurs twice"):
         CsvTable.read(b"text,aspect,note,note\n", Limits())
 
@@ -249,7 +250,7 @@ def test_other_types_are_refused(client: TestClient) -> None:
 
 
 def test_windows_join_to_one_table(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handlers, "_WINDOW", 3)
+    monkeypatch.setattr(tables, "_WINDOW", 3)
     rows = scored(start(), "text,aspect\n" + "".join(f"screen {number},screen\n" for number in range(8)))
     assert [row["text"] for row in rows] == [f"screen {number}" for number in range(8)]
     assert all(row["label"] for row in rows)
@@ -264,7 +265,7 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
             raise ApiError(503, "overloaded", "full")
         return await wait_for_results(*arguments)
 
-    monkeypatch.setattr(handlers, "_WINDOW", 1)
+    monkeypatch.setattr(tables, "_WINDOW", 1)
     monkeypatch.setattr(handlers, "wait_for_results", sometimes)
     assert len(scored(start(), "text,aspect\na x,x\nb x,x\n")) == 2
     assert len(asked) == 3
@@ -289,7 +290,7 @@ def test_a_later_window_that_takes_too_long_has_errors_and_is_not_tried_again(
             raise ApiError(503, "too_long", "not scored in time")
         return await wait_for_results(*arguments)
 
-    monkeypatch.setattr(handlers, "_WINDOW", 1)
+    monkeypatch.setattr(tables, "_WINDOW", 1)
     monkeypatch.setattr(handlers, "wait_for_results", slow)
     rows = scored(start(), "text,aspect\na x,x\nb x,x\nc x,x\n")
     assert [row["error"] for row in rows] == ["", "not scored in time", ""]

@@ -36,7 +36,7 @@ def check(answer: Any, n_items: int | None = None) -> None:
     assert n_items is None
     assert answer.status_code in (400, 422)
     assert set(found) == {"error"}
-    assert set(found["error"]) == {"code", "message"}
+    assert set(found["error"]) == {"code", "message", "example"}
     assert found["error"]["message"].encode("utf-8", "surrogatepass")
 
 

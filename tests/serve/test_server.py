@@ -245,8 +245,8 @@ def test_an_address_of_version_6_stands_in_brackets() -> None:
 
 
 def test_no_file_of_the_source_opens_what_a_request_names() -> None:
-    """Only the pages' folder and the runs are read, and both before the first request."""
+    """Only the pages, the limits and the runs are read, and all before the first request."""
     folder = Path(batcher_module.__file__).parent
     opening = {"open(", ".read_text(", ".read_bytes("}
     found = {path.name for path in folder.glob("*.py") for word in opening if word in path.read_text("utf-8")}
-    assert {name for name in found if not name.startswith("review")} == {"app.py"}
+    assert {name for name in found if not name.startswith("review")} == {"app.py", "limits.py"}

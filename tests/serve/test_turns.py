@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
-from pssa.data.tokenize import Span
 from pssa.serve import turns
-from pssa.serve.errors import ApiError
-from pssa.serve.limits import Limits
-from pssa.serve.text_finder import TextFinder
 from pssa.serve.turns import TurnThread
 
 
 @pytest.fixture(autouse=True)
 def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "_TURN_SECONDS", -1.0)  # one value each
-
-
-class Recorder:
-    """A finder that remembers what it has read, and finds nothing."""
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-
-    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
-        self.read.extend(sentences)
-        return [() for _ in sentences]
 
 
 def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
@@ -40,7 +25,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
             yield number
 
     async def both() -> int:
-        thread = TurnThread("test")
+        thread = TurnThread()
         first = asyncio.ensure_future(thread.collect(large()))
         await asyncio.sleep(0)
         assert await thread.collect(iter("ab")) == ["a", "b"]
@@ -54,7 +39,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
 
 def test_an_error_reaches_its_request_and_no_other() -> None:
     async def both() -> tuple[object, object]:
-        thread = TurnThread("test")
+        thread = TurnThread()
         return await asyncio.gather(
             thread.collect(1 // number for number in (1, 0)), thread.collect(iter("ab")), return_exceptions=True
         )
@@ -73,7 +58,7 @@ def test_work_that_nobody_waits_for_is_not_continued() -> None:
             yield number
 
     async def leave() -> None:
-        thread = TurnThread("test")
+        thread = TurnThread()
         first = asyncio.ensure_future(thread.collect(large()))
         await thread.collect(iter("a"))
         first.cancel()
@@ -82,33 +67,3 @@ def test_work_that_nobody_waits_for_is_not_continued() -> None:
 
     asyncio.run(leave())
     assert len(done) < 100
-
-
-def test_a_short_text_is_read_before_the_rest_of_a_long_one() -> None:
-    finder = Recorder()
-
-    async def both() -> None:
-        texts = TextFinder(finder, Limits())
-        long = asyncio.ensure_future(texts.find(["The food was good there. " * 800] * 2))
-        await asyncio.sleep(0)
-        assert await texts.find(["A screen."]) == [([], 0)]
-        assert finder.read.index("A screen.") < 200
-        await long
-
-    asyncio.run(both())
-    assert len(finder.read) == 1601
-
-
-def test_texts_that_would_take_too_long_are_refused_unless_they_are_short() -> None:
-    async def ask() -> None:
-        texts = TextFinder(Recorder(), Limits(request_seconds=10))
-        await texts.find(["One sentence."])
-        texts._pace = 0.001  # seconds per character
-        waiting = asyncio.ensure_future(texts.find(["The food. " * 500]))
-        await asyncio.sleep(0)
-        with pytest.raises(ApiError, match="too many texts wait"):
-            await texts.find(["The food. " * 900])
-        assert await texts.find(["A screen."]) == [([], 0)]
-        waiting.cancel()
-
-    asyncio.run(ask())

@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from pssa.serve.review.session import Review
 
 _VARIABLE = "PSSA_TOKEN"
-# By the name of the limit in the service.
-_LIMITS = {
-    "items": "items per request (default 64)",
-    "aspects": "aspects per item (default 16)",
-    "characters": "characters per text (default 20000)",
-    "explained-words": "words of a text to explain (default 512)",
-    "body-bytes": "bytes per request (default 1 MiB)",
-    "table-bytes": "bytes per CSV (default 16 MiB)",
-    "columns": "columns per CSV (default 1000)",
-    "connections": "open connections (default 1000)",
-    "body-seconds": "seconds for a request to arrive (default 30)",
-    "request-seconds": "seconds to score a request, and of queued work (default 60)",
-    "queue": "queued aspects; more are refused with 503 (default 2048)",
-    "batch": "aspects scored together (default 64)",
-}
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,15 +41,13 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--allow-host NAME", allowed, action="append", default=[])
     option(parser, "--token-file FILE", f"file with the token that clients send (default: variable {_VARIABLE})")
     option(parser, "--no-token", "no token, not even for changes to evidence")
-    option(parser, "--access-log FILE", "log of requests and changes, without texts")
+    option(parser, "--access-log FILE", "log of requests and changes, without texts (-: standard output)")
+    option(parser, "--log FORMAT", "format of logs on standard output", "lines", choices=("lines", "json"))
     option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
-    option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
+    option(parser, "--limits FILE", "TOML file with limits of requests and of the queue")
     add_device(parser)
     add_abstain(parser)
-    limits = parser.add_argument_group("limits")
-    for name, meaning in _LIMITS.items():
-        option(limits, f"--max-{name} N", f"maximum {meaning}")
     add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
 
 
@@ -77,23 +60,28 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
     from pssa.serve.access import choose_access
-    from pssa.serve.access_log import AccessLog
     from pssa.serve.app import create_app
+    from pssa.serve.limits import Limits
+    from pssa.serve.logs import AccessLog, log_to_stdout
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     require_at_least(1, arguments, "threads")
-    limits, token = _limits(arguments), _token(arguments.token_file)
-    _share_cores(arguments.threads)
+    limits = Limits() if arguments.limits is None else Limits.read(arguments.limits)
+    token = _token(arguments.token_file)
     with bind(arguments.host, arguments.port) as bound, ExitStack() as stack:
+        stack.enter_context(log_to_stdout(arguments.log))
         hosts, has_changes = hosts_of(bound, arguments.host, arguments.allow_host), arguments.evidence is not None
         access = choose_access(token, hosts, declined=arguments.no_token, has_changes=has_changes)
         review = _review(arguments)
         if review is not None:
             stack.callback(review.close)
-        log = AccessLog(arguments.access_log) if arguments.access_log else None
-        if log is not None:
+        log = None
+        if arguments.access_log is not None:
+            is_file = str(arguments.access_log) != "-"
+            log = AccessLog(arguments.access_log, "json" if is_file else arguments.log)
             stack.callback(log.close)
         batcher = _batcher(arguments, limits)
+        _share_cores(arguments.threads)
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)
@@ -118,11 +106,13 @@ def _batcher(arguments: argparse.Namespace, limits: Limits) -> Batcher:
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:
     """Print the address and, if a token was drawn, the address that gives it to the page."""
     from pssa.cli._output import print_json, say
+    from pssa.serve.logs import now
     from pssa.serve.server import url_of
 
     url = url_of(bound)
-    if arguments.json:
-        print_json({"url": url, "run": str(arguments.run_path)} | ({"token": token} if token else {}))
+    if arguments.json or arguments.log == "json":
+        head = {} if arguments.json else {"time": now(), "level": "info", "message": f"serving at {url}"}
+        print_json(head | {"url": url, "run": str(arguments.run_path)} | ({"token": token} if token else {}))
     else:
         say(f"{run_name(arguments.run_path)} at {url}; stop with Ctrl-C")
         if token:
@@ -132,19 +122,10 @@ def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -
     sys.stdout.flush()
 
 
-def _limits(arguments: argparse.Namespace) -> Limits:
-    from pssa.serve.limits import Limits
-
-    named = {name.replace("-", "_"): getattr(arguments, f"max_{name}".replace("-", "_")) for name in _LIMITS}
-    given = {name: value for name, value in {**named, "wait_ms": arguments.wait_ms}.items() if value is not None}
-    return Limits(**given)
-
-
 def _share_cores(threads: int | None) -> None:
     """Leave a core to the network: threads of a model that wait for each other are slower than one thread."""
-    import torch
-
-    if threads is not None or "OMP_NUM_THREADS" not in os.environ:
+    torch = sys.modules.get("torch")  # a model that runs without it has its own threads
+    if torch is not None and (threads is not None or "OMP_NUM_THREADS" not in os.environ):
         torch.set_num_threads(threads or max(1, torch.get_num_threads() - 1))
 
 

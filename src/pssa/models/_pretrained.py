@@ -38,6 +38,8 @@ _DROPOUTS = (
 _MAX_POSITIONS = 512  # of an encoder that states no limit
 _NO_LIMIT = 10**6  # tokenizers without a limit state an absurd one
 _CHUNK = 1 << 20
+# The implementation of attention is always named: transformers would fetch and run the code that a config.json names.
+_EAGER = {"attn_implementation": "eager"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Pretrained:
             config, tokenizer = read_description(transformers, folder)
             check_weights(folder)
             with torch.device("meta"):
-                body = _drawn(transformers, deepcopy(config), {})
+                body = _drawn(transformers, deepcopy(config), _EAGER)
         held = sum(path.stat().st_size for path in weight_files(folder))
         refuse_outsized(body, held, f"{folder}: config.json describes an encoder")
         return cls(config, tokenizer, str(folder))
@@ -79,7 +81,7 @@ class Pretrained:
     def body(self, attention: str | None, dropout: float) -> nn.Module:
         """Return the encoder in single precision, without a pooler, with `dropout` in every layer.
 
-        `attention` names an implementation ("eager", "sdpa"); None leaves the choice to transformers. A body without weights, and
+        `attention` names an implementation; None: "sdpa" where the architecture has it, else "eager". A body without weights, and
         nothing else, draws from torch's global random state.
         """
         transformers = _transformers()
@@ -88,10 +90,12 @@ class Pretrained:
         for name in _DROPOUTS:
             if hasattr(config, name):
                 setattr(config, name, dropout)
-        options: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": attention}
         with _quiet(transformers):
-            kind = transformers.MODEL_MAPPING[type(config)]  # several, for some architectures
-            if "add_pooling_layer" in inspect.signature(kind[0] if isinstance(kind, tuple) else kind).parameters:
+            kinds = transformers.MODEL_MAPPING[type(config)]  # several, for some architectures
+            kind = kinds[0] if isinstance(kinds, tuple) else kinds
+            usual = "sdpa" if kind._supports_sdpa else "eager"
+            options: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": attention or usual}
+            if "add_pooling_layer" in inspect.signature(kind).parameters:
                 options["add_pooling_layer"] = False  # no loss reaches it
             if self.weights:
                 return self._filled(transformers, config, options)
@@ -144,7 +148,7 @@ class Pretrained:
         """The first row of the position table in use: in RoBERTa and its kin the one after the padding's, else 0."""
         transformers = _transformers()
         with _quiet(transformers), torch.device("meta"):
-            body = _drawn(transformers, deepcopy(self.config), {})
+            body = _drawn(transformers, deepcopy(self.config), _EAGER)
         tables = (module for name, module in body.named_modules() if name.endswith("position_embeddings"))
         padding = getattr(next(tables, None), "padding_idx", None)
         return 0 if padding is None else int(padding) + 1

@@ -8,6 +8,6 @@ from pssa.errors import MissingExtra
 
 __all__: list[str] = []
 
-for _module in ("fastapi", "prometheus_client", "uvicorn"):
+for _module in ("fastapi", "httptools", "prometheus_client", "python_multipart", "uvicorn"):
     if find_spec(_module) is None:
         raise MissingExtra(_module, "serve")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass, field
 
 from pssa.errors import InputError, setting
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
-# Requests that only compute, and the media type of their bodies.
-MEDIA_TYPES = {"/v1/predict": "application/json", "/v1/explain": "application/json", "/v1/csv": "text/csv"}
+# Requests that only compute, and the media types of their bodies.
+MEDIA_TYPES = {
+    "/v1/predict": ("application/json",),
+    "/v1/explain": ("application/json",),
+    "/v1/csv": ("text/csv", "multipart/form-data"),
+}
 _MIN_TOKEN = 8  # characters
-_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]*)(:\d+)?")
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,6 @@ class AccessPolicy:
         if not self.token or not (path.startswith("/v1/") or path == "/metrics"):
             return False
         return not self.only_changes or (method not in SAFE_METHODS and path not in MEDIA_TYPES)
-
-    def admits_host(self, header: str) -> bool:
-        """Return whether a Host header names the service; otherwise a site elsewhere could point its own name here."""
-        found = _HOST.fullmatch(header.lower())
-        if self.hosts is None or found is None:
-            return self.hosts is None
-        name = found["name"]
-        return any(name == host or host == "*" or (host[:2] == "*." and name.endswith(host[1:])) for host in self.hosts)
 
 
 def choose_access(

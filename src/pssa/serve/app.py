@@ -3,38 +3,35 @@
 # Annotations are evaluated here: FastAPI reads them, and some name values of one service.
 
 import hashlib
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI, Query, Request, Response, Security
+from fastapi import FastAPI, Query, Request, Response, Security
 from fastapi.concurrency import run_in_threadpool
+from fastapi.params import Depends
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.datastructures import UploadFile
 
 from pssa import __version__
 from pssa.serve.access import AccessPolicy
-from pssa.serve.access_log import AccessLog
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers
-from pssa.serve.handlers import CsvTable, choose_saliency, score_items, score_table
+from pssa.serve.handlers import choose_saliency, score_items
+from pssa.serve.logs import AccessLog
 from pssa.serve.middleware import add_middleware
-from pssa.serve.review.routes import review_router
+from pssa.serve.review.routes import add_review_routes
 from pssa.serve.review.session import Review
-from pssa.serve.schemas import (
-    AspectExplanation,
-    AspectResult,
-    ErrorResponse,
-    ItemsResponse,
-    ModelResponse,
-    RunInfo,
-    limited_requests,
-)
+from pssa.serve.schemas import limited_requests, response
+from pssa.serve.tables import CsvTable, score_table
 
-_STATIC = Path(__file__).parent / "static"
+_FOLDER = Path(__file__).parent
 _PAGE_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -51,9 +48,17 @@ _ROW = {
     "additionalProperties": False,
     "description": "A row; a CSV may have other columns, which come back unchanged.",
 }
+_FILE = {
+    "type": "object",
+    "properties": {"file": {"type": "string", "contentMediaType": "text/csv"}},
+    "required": ["file"],
+}
 _CSV_BODY = {
     "required": True,
-    "content": {"text/csv": {"schema": {"type": "array", "items": _ROW, "minItems": 1}}},
+    "content": {
+        "text/csv": {"schema": {"type": "array", "items": _ROW, "minItems": 1}},
+        "multipart/form-data": {"schema": _FILE},
+    },
 }
 
 
@@ -71,122 +76,139 @@ def create_app(
     :param access_log: gets a line for each request.
     """
     access = access or AccessPolicy()
-    app = _empty_app(batcher)
-    add_middleware(app, batcher, access, access_log)
-    add_error_handlers(app)
-    # The middleware checks the token; the dependency describes it in /openapi.json.
-    bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
-    reading = [] if access.only_changes else bearer
-    app.include_router(_scoring_router(batcher), prefix="/v1", dependencies=reading)
-    app.include_router(_model_router(batcher, review is not None), dependencies=reading)
-    if review is not None:
-        app.include_router(review_router(review, reading, bearer), prefix="/v1")
-    app.include_router(_health_router(batcher))
-    app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
-    return app
-
-
-def _empty_app(batcher: Batcher) -> FastAPI:
-    """Return an application without routes."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         await run_in_threadpool(batcher.close)
 
-    return FastAPI(
+    app = FastAPI(
         title="pssa",
         version=__version__,
         summary="Aspect-based sentiment: labels, explanations and tables",
         description="Offsets count Unicode code points and are half-open.",
-        responses={
-            "default": {"model": ErrorResponse, "description": "The request was refused, or the service failed."}
-        },
+        responses={"default": {"$ref": "#/components/responses/Refused"}},
         lifespan=lifespan,
-        docs_url=None,  # interactive documentation would load scripts from elsewhere
+        docs_url=None,  # FastAPI's page would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
     )
+    _add_static_schemas(app)
+    add_middleware(app, batcher, access, access_log)
+    add_error_handlers(app)
+    # The middleware checks the token; the dependency describes it in /openapi.json.
+    bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
+    reading = [] if access.only_changes else bearer
+    _add_scoring(app, batcher, reading)
+    _add_model(app, batcher, review is not None, reading)
+    if review is not None:
+        add_review_routes(app, review, reading, bearer)
+    _add_health(app, batcher)
+    _add_pages(app, read_pages(*page_folders()) if pages is None else pages, review is not None)
+    return app
 
 
-def _scoring_router(batcher: Batcher) -> APIRouter:
+def _add_static_schemas(app: FastAPI) -> None:
+    """Describe the bodies of responses, which no code validates, by a file."""
+    generate = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            components = generate().setdefault("components", {})
+            schemas = json.loads((_FOLDER / "responses.json").read_text("utf-8"))
+            components["schemas"] = components.get("schemas", {}) | schemas
+            refused = response("ErrorResponse")[200] | {
+                "description": "The request was refused, or the service failed."
+            }
+            components["responses"] = {"Refused": refused}
+        return generate()
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) -> None:
     predict_request, explain_request = limited_requests(
         batcher.limits,
         {name: served.saliencies for name, served in batcher.runs.items()},
         finds_aspects=batcher.finder is not None,
     )
-    router = APIRouter()
 
-    @router.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
+    @app.post("/v1/predict", responses=response("Labels", takes_body=True), dependencies=dependencies)
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects; one that cannot be labelled has an `error` in its place. Without aspects, they are found."""
         return await score_items(batcher, body, None, request.receive)
 
-    @router.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
+    @app.post("/v1/explain", responses=response("Explanations", takes_body=True), dependencies=dependencies)
     async def explain(body: explain_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects and return the share of each word."""
         return await score_items(batcher, body, choose_saliency(batcher, body), request.receive)
 
-    @router.post("/csv", response_class=Response, responses=_text("text/csv"), openapi_extra={"requestBody": _CSV_BODY})
+    @app.post(
+        "/v1/csv",
+        response_class=Response,
+        responses=response("", takes_body=True) | _text("text/csv"),
+        dependencies=dependencies,
+        openapi_extra={"requestBody": _CSV_BODY},
+    )
     async def csv(
         request: Request,
         run: Annotated[Literal[*batcher.runs], Query()] = "first",  # type: ignore[valid-type]
         columns: Annotated[str, Query(description=_COLUMNS, max_length=_MAX_COLUMNS)] = "",
         escape_formulas: Annotated[bool, Query(description=_ESCAPE)] = False,
     ) -> Response:
-        """Label the rows of a table; one that cannot be labelled has an `error`."""
-        table = CsvTable.read(await request.body(), batcher.limits, columns, batcher.finder is not None)
+        """Label the rows of a table, sent as it is or as the file of a form; one that cannot be labelled has an `error`."""
+        content = await _table_of(request)
+        table = CsvTable.read(content, batcher.limits, columns, batcher.finder is not None)
         chunks = score_table(batcher, table, run, request.receive, escape_formulas)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
         return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")
 
-    return router
+
+async def _table_of(request: Request) -> bytes:
+    """Return the table in a body: all of it, or the file of a form, as in `curl -F file=@reviews.csv`."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/"):
+        return await request.body()
+    async with request.form(max_files=1, max_fields=1) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise ApiError(422, "no_file", "the form has no file; send the table as its field `file`")
+        return await file.read()
 
 
-def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
-    router = APIRouter()
-
-    @router.get("/v1/model")
-    async def model() -> ModelResponse:
+def _add_model(app: FastAPI, batcher: Batcher, has_evidence: bool, dependencies: list[Depends]) -> None:
+    @app.get("/v1/model", responses=response("ModelResponse"), dependencies=dependencies)
+    async def model() -> dict[str, Any]:
         """Return the served runs, the limits and the version."""
         runs = {
-            key: RunInfo(
-                name=served.name,
-                model=served.classifier.name,
-                labels=list(served.classifier.labels),
-                saliencies=list(served.saliencies),
-                members=len(served.classifier.members),
-            )
+            key: {
+                "name": served.name,
+                "model": served.classifier.name,
+                "labels": list(served.classifier.labels),
+                "saliencies": list(served.saliencies),  # the usual one first
+                "members": len(served.classifier.members),  # models that vote; 1 unless it is an ensemble
+            }
             for key, served in batcher.runs.items()
         }
-        return ModelResponse(
-            runs=runs,
-            limits=asdict(batcher.limits),
-            finds_aspects=batcher.finder is not None,
-            evidence=has_evidence,
-            version=__version__,
-        )
+        finds = batcher.finder is not None
+        about = {"finds_aspects": finds, "evidence": has_evidence, "version": __version__}
+        return {"runs": runs, "limits": asdict(batcher.limits), **about}
 
-    @router.get("/metrics", response_class=Response, responses=_text("text/plain"))
+    @app.get("/metrics", response_class=Response, responses=_text("text/plain"), dependencies=dependencies)
     async def metrics() -> Response:
         """Return counters for Prometheus."""
         return Response(batcher.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
-    return router
 
-
-def _health_router(batcher: Batcher) -> APIRouter:
-    router = APIRouter()
-
-    @router.get("/healthz")
+def _add_health(app: FastAPI, batcher: Batcher) -> None:
+    @app.get("/healthz")
     async def alive() -> dict[str, str]:
         """Return whether the service works; if not, restart it."""
         if not batcher.is_alive and not batcher.closing:
             raise ApiError(503, "dead", "the worker has ended; restart the service", RETRY)
         return {"status": "alive"}
 
-    @router.get("/readyz")
+    @app.get("/readyz")
     async def ready() -> dict[str, str]:
         """Return whether the service takes requests now."""
         if batcher.closing or batcher.is_full or not batcher.is_alive:
@@ -194,13 +216,18 @@ def _health_router(batcher: Batcher) -> APIRouter:
             raise ApiError(503, code, "send requests elsewhere, or later", RETRY)
         return {"status": "ready"}
 
-    return router
+
+def page_folders() -> list[Path]:
+    """Return the folders of the pages and of Swagger UI."""
+    swagger = find_spec("fastapi_swagger")
+    found = (swagger.submodule_search_locations if swagger else None) or ()
+    return [_FOLDER / "static", *(Path(place) / "resources" for place in found)]
 
 
-def read_pages(folder: Path = _STATIC) -> dict[str, Response]:
+def read_pages(*folders: Path) -> dict[str, Response]:
     """Read the files of the pages, by name; no path of a request ever opens a file."""
     pages = {}
-    for path in folder.iterdir() if folder.is_dir() else ():
+    for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir()]:
         if path.suffix in _PAGE_TYPES:
             content = path.read_bytes()
             headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"', "Cache-Control": "no-cache"}
@@ -208,26 +235,27 @@ def read_pages(folder: Path = _STATIC) -> dict[str, Response]:
     return pages
 
 
-def _page_router(pages: Mapping[str, Response], has_evidence: bool) -> APIRouter:
-    """Return the routes `/`, `/static/NAME` and, if there is evidence to review, `/evidence`."""
-    router = APIRouter(include_in_schema=False)
+def _add_pages(app: FastAPI, pages: Mapping[str, Response], has_evidence: bool) -> None:
+    """Add `/`, `/docs`, `/static/NAME` and, if there is evidence to review, `/evidence`."""
 
-    @router.get("/")
+    @app.get("/", include_in_schema=False)
     def index(request: Request) -> Response:
         return _page(pages, "index.html", request)
 
-    @router.get("/evidence")
+    @app.get("/docs", include_in_schema=False)
+    def docs(request: Request) -> Response:
+        return _page(pages, "docs.html", request)
+
+    @app.get("/evidence", include_in_schema=False)
     def evidence(request: Request) -> Response:
         if not has_evidence:
             message = "there is no evidence to review; start the service with --evidence FILE --corpus FILE"
             raise ApiError(404, "not_found", message)
         return _page(pages, "evidence.html", request)
 
-    @router.get("/static/{name}")
+    @app.get("/static/{name}", include_in_schema=False)
     def file(name: str, request: Request) -> Response:
         return _page(pages, name, request)
-
-    return router
 
 
 def _page(pages: Mapping[str, Response], name: str, request: Request) -> Response:

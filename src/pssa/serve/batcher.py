@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.aspects.find import load_finder
+from pssa.aspects.find import Finder, load_finder
 from pssa.aspects.run import has_tagger
 from pssa.bulk.rows import Score, Value, score_each
 from pssa.data.example import Example
@@ -32,7 +32,6 @@ from pssa.runs.explain import Explanation, explain, usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
-from pssa.serve.text_finder import TextFinder
 from pssa.serve.turns import TurnThread
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
@@ -61,6 +60,7 @@ class PendingRequest:
     examples: Sequence[Example]
     run: str = "first"
     saliency: str | None = None  # None: labels only
+    is_table: bool = False  # whether it leaves half of the queue to others
     future: Future[list[Result]] = field(default_factory=Future)
     n_taken: int = 0  # examples that went into a batch
     is_large: bool = False  # whether it takes longer than a turn
@@ -87,10 +87,10 @@ class Batcher:
         self.runs = dict(runs)
         self.limits = limits
         self.metrics = Metrics()
-        self.finder: TextFinder | None = None  # of aspects, for requests that name none
+        self.finder: Finder | None = None  # of aspects, for requests that name none
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
-        self.parser = TurnThread("pssa-parser")  # one, so that parsing leaves time to everything else
+        self.turns = TurnThread()  # for parsing and finding; one, so that they leave time to everything else
         self.n_waiting = 0  # aspects in the queue
         self._costs: Counter[Kind] = Counter()  # of what waits
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
@@ -129,7 +129,8 @@ class Batcher:
         request.is_large = seconds > _TURN_SECONDS
         with self._changed:
             is_late = request.is_large and self._queue and self.seconds_waiting + seconds > self.limits.request_seconds
-            if self._ended or is_late or self.n_waiting + request.n_left > self.limits.queue:
+            most = self.limits.queue // 2 if request.is_table and self._queue else self.limits.queue
+            if self._ended or is_late or self.n_waiting + request.n_left > most:
                 raise queue.Full
             self._queue.append(request)
             self._count(request, request.n_left, total)
@@ -151,9 +152,7 @@ class Batcher:
             self._changed.notify()
         if not self._abandoned:
             self._worker.join()
-        self.parser.close()
-        if self.finder is not None:
-            self.finder.close()
+        self.turns.close()
 
     def abandon(self) -> None:
         """Drop what was accepted; `close` then does not wait for the batch that is being scored."""
@@ -321,7 +320,7 @@ def open_batcher(
     tagger = tagger or next(filter(has_tagger, folders), None)
     finder = None if tagger is None else load_finder(tagger, device)
     batcher = Batcher(runs, limits)
-    batcher.finder = None if finder is None else TextFinder(finder, limits)
+    batcher.finder = finder
     return batcher
 
 

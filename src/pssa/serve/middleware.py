@@ -1,6 +1,6 @@
 """Middleware: what is checked before a request reaches its route, and what is done with every response.
 
-The order is: host name, origin, token, whether the service is closing or full, body, media type, number of values.
+The order is: host name, origin, token, whether the service is closing or full, media type. Bodies are counted while they arrive.
 """
 
 from __future__ import annotations
@@ -10,26 +10,29 @@ import logging
 import time
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pssa.serve.access import MEDIA_TYPES, SAFE_METHODS, AccessPolicy
-from pssa.serve.access_log import AccessLog
 from pssa.serve.batcher import Batcher
-from pssa.serve.bodies import BodyMemory, require_few_values
-from pssa.serve.errors import RETRY, ApiError
+from pssa.serve.errors import RETRY, ApiError, error_response
+from pssa.serve.logs import AccessLog
 from pssa.serve.metrics import Metrics
 
 _DISCONNECTED = 499  # a status that only the metrics see
 # Seconds before a client learns that the queue is full: many that repeat at once would take the worker's time.
 _OVERLOAD_PAUSE = 0.1
-_MAX_TABLES, _MAX_BODIES = 4, 16  # of the largest size that may be in memory
 _MAX_CHANGE_BYTES = 1 << 16  # of a request that is neither a table nor texts
+_MAX_IGNORED_BYTES = (
+    64 << 20
+)  # of a body that is too large: so many are read and dropped, so that the client sees the answer
+_CLOSE = {"Connection": "close"}
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "object-src 'none'",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; object-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -71,32 +74,37 @@ class ResponseGuard:
             await self.app(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = _DISCONNECTED
-        except (Exception, asyncio.CancelledError) as error:
+        except ApiError as error:
+            if error.code == "overloaded":
+                await asyncio.sleep(_OVERLOAD_PAUSE)
+            refused = error_response(scope, error.status_code, error.code, error.detail, error.headers)
+            await refused(scope, receive, send_with_headers)
+        except asyncio.CancelledError:  # the service ends, and the time for accepted requests is over
+            if not status:  # else the connection is cut
+                message = "the service has ended before it could answer"
+                await error_response(scope, 503, "closing", message, RETRY)(scope, receive, send_with_headers)
+        except Exception:
+            _log.exception("%s %s failed", scope["method"], scope["path"])
             if status:
-                _log.exception("%s %s failed", scope["method"], scope["path"])
                 raise  # too late for another response: the connection is cut
-            await (await _api_error(error, scope)).response()(scope, receive, send_with_headers)
+            failed = error_response(scope, 500, "failed", "the service failed; see its log")
+            await failed(scope, receive, send_with_headers)
         finally:
-            # Of requests that are refused before they reach their route, only these paths are counted by name.
-            unrouted = scope["path"] if scope["path"] in MEDIA_TYPES else "other"
-            route = str(getattr(scope.get("route"), "path", unrouted))
             seconds = time.perf_counter() - began
-            self._metrics.request(route, status or _DISCONNECTED, seconds)
+            self._metrics.request(_route(scope), status or _DISCONNECTED, seconds)
             if self._log is not None:
                 self._log.record(scope, status or _DISCONNECTED, seconds)
 
 
 class RequestGuard:
-    """Refuses requests that may not or cannot be carried out, and reads their bodies within bounds of size and time."""
+    """Refuses requests that may not or cannot be carried out, and bounds the size and time of their bodies."""
 
     def __init__(self, app: ASGIApp, batcher: Batcher, access: AccessPolicy) -> None:
         self.app = app
         self._batcher = batcher
         self._access = access
-        limits = batcher.limits
-        # Tables and texts have memory of their own, so that neither keeps the other out.
-        self._tables = BodyMemory(_MAX_TABLES * limits.table_bytes)
-        self._bodies = BodyMemory(_MAX_BODIES * limits.body_bytes)
+        names = None if access.hosts is None else sorted(access.hosts)
+        self._hosts = TrustedHostMiddleware(_admit, names, www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it on.
@@ -106,37 +114,71 @@ class RequestGuard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        await self._hosts(scope, receive, _ignore)
+        headers, path, limits = Headers(scope=scope), scope["path"], self._batcher.limits
         self._check(scope, headers)
-        if scope["method"] in SAFE_METHODS:
-            await self.app(scope, receive, send)
-            return
-        limits, path = self._batcher.limits, scope["path"]
-        memory = self._tables if path == "/v1/csv" else self._bodies
-        most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
-        if path not in MEDIA_TYPES:
-            most = min(most, _MAX_CHANGE_BYTES)
-        async with memory.read(Request(scope, receive), most, limits.body_seconds) as body:
-            _check_media_type(path, headers)
-            if MEDIA_TYPES.get(path) == "application/json":
-                require_few_values(body, limits)
-            await self.app(scope, _replay(body, receive), send)
+        if scope["method"] not in SAFE_METHODS:
+            most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
+            most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
+            receive = _counted(receive, headers, most, limits.body_seconds)
+        await self.app(scope, receive, send)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        path = scope["path"]
-        if not self._access.admits_host(headers.get("host", "")):
+        path, method = scope["path"], scope["method"]
+        if "admitted" not in scope["state"]:
             message = "the service does not have this host name; allow it with --allow-host NAME when it starts"
             raise ApiError(400, "wrong_host", message)
-        if scope["method"] not in SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
+        if method not in SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
             raise ApiError(403, "cross_origin", "pages of other sites cannot use this service")
-        is_protected = self._access.protects(scope["method"], path)
-        if is_protected and not self._access.admits_token(headers.get("authorization", "")):
+        if self._access.protects(method, path) and not self._access.admits_token(headers.get("authorization", "")):
             message = "send the token as `Authorization: Bearer TOKEN`; the service printed it when it started"
             raise ApiError(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
         if path.startswith("/v1/") and self._batcher.closing:
-            raise ApiError(503, "closing", "the service is shutting down", RETRY | {"Connection": "close"})
+            raise ApiError(503, "closing", "the service is shutting down", RETRY | _CLOSE)
         if path in MEDIA_TYPES and self._batcher.is_full:  # before the body is read, so that refusing costs little
             raise overloaded(self._batcher)
+        if path in MEDIA_TYPES and method == "POST":
+            _check_media_type(path, headers)
+
+
+async def _admit(scope: Scope, receive: Receive, send: Send) -> None:
+    """Note that the host name is right."""
+    scope.setdefault("state", {})["admitted"] = True
+
+
+async def _ignore(message: Message) -> None:
+    """Send nothing: a wrong host name is answered like every error."""
+
+
+def _counted(receive: Receive, headers: Headers, most: int, seconds: float) -> Receive:
+    """Return a `receive` that refuses a body of more than `most` bytes, announced or not, and one that comes too slowly."""
+    announced = headers.get("content-length", "")
+    size = int(announced[:20]) if announced.isdecimal() else 0
+    ends = "content-length" in headers and size <= _MAX_IGNORED_BYTES and "expect" not in headers
+    is_json = headers.get("content-type", "").startswith("application/json")
+    n_bytes, until, is_whole = 0, asyncio.get_running_loop().time() + seconds, False
+
+    async def receive_counted() -> Message:
+        nonlocal n_bytes, is_whole
+        if is_whole:
+            return await receive()  # waits for the client to leave
+        if size <= most:
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise ApiError(408, "too_slow", "the body came too slowly; send it again, faster", _CLOSE) from None
+            content = message.get("body", b"")
+            n_bytes += len(content)
+            if n_bytes <= most:
+                if is_json and b"\0" in content:  # of UTF-16, which Python's parser would take
+                    raise ApiError(400, "bad_json", "the body is not UTF-8")
+                is_whole = not message.get("more_body", False)
+                return message
+        advice = f"the body has more than {most} bytes; send it in several requests"
+        raise ApiError(413, "too_large", advice, {} if ends else _CLOSE)
+
+    return receive_counted
 
 
 def overloaded(batcher: Batcher) -> ApiError:
@@ -147,41 +189,21 @@ def overloaded(batcher: Batcher) -> ApiError:
     return ApiError(503, "overloaded", message, RETRY)
 
 
-async def _api_error(error: BaseException, scope: Scope) -> ApiError:
-    if isinstance(error, asyncio.CancelledError):  # the service ends, and the time for accepted requests is over
-        return ApiError(503, "closing", "the service has ended before it could answer", RETRY)
-    if not isinstance(error, ApiError):
-        _log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
-        return ApiError(500, "failed", "the service failed; see its log")
-    if error.code == "overloaded":
-        await asyncio.sleep(_OVERLOAD_PAUSE)
-    return error
-
-
-def _replay(content: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body in one piece and then waits for what follows it."""
-    replayed = False
-
-    async def receive_again() -> Message:
-        nonlocal replayed
-        if replayed:
-            return await receive()
-        replayed = True
-        return {"type": "http.request", "body": content, "more_body": False}
-
-    return receive_again
+def _route(scope: Scope) -> str:
+    """Return the pattern of a request's path, also if it was refused before it reached its route."""
+    path = scope["path"]
+    return next((route.path for route in scope["app"].routes if route.path_regex.match(path)), "other")
 
 
 def _check_media_type(path: str, headers: Headers) -> None:
-    """Refuse a body to score of another type, in another encoding than UTF-8, or compressed."""
-    if path not in MEDIA_TYPES:
-        return
+    """Refuse a body of another type, in another encoding than UTF-8, or compressed."""
     given = headers.get("content-type", "")
     media_type, *parameters = (part.strip() for part in given.lower().split(";"))
     charsets = {value.strip("\"' ") for name, _, value in (p.partition("=") for p in parameters) if name == "charset"}
     is_plain = headers.get("content-encoding", "identity") == "identity" and charsets <= {"utf-8", "utf8", "us-ascii"}
-    if media_type != MEDIA_TYPES[path] or not is_plain:
-        message = f"the media type is {given[:100]!r}; expected {MEDIA_TYPES[path]} in UTF-8, not compressed"
+    if media_type not in MEDIA_TYPES[path] or not is_plain:
+        expected = " or ".join(MEDIA_TYPES[path])
+        message = f"the media type is {given[:100]!r}; expected {expected} in UTF-8, not compressed"
         raise ApiError(415, "wrong_type", message)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests and responses.
+"""Bodies of requests; `responses.json` describes those of responses.
 
 Validation is strict: `"4"` and `false` are not integers, and unknown fields are refused. Offsets count characters as Python
 does, by Unicode code points; JavaScript counts UTF-16 units, of which an emoji has two.
@@ -7,7 +7,7 @@ does, by Unicode code points; JavaScript counts UTF-16 units, of which an emoji 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
@@ -15,6 +15,7 @@ from pssa.serve.limits import Limits
 
 _MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
 _MAX_UNKNOWN_FIELDS = 10  # of an object that are reported one by one
+ITEMS_TAG, TEXT_TAG = "a request with items", "a request with one text"  # names of the two in the place of a fault
 
 
 def _to_integer(value: Any) -> Any:
@@ -53,12 +54,24 @@ class Item(StrictModel):
     aspects: list[str | Offsets] | None = None
 
 
-class PredictRequest(StrictModel):
+class _Options(StrictModel):
+    run: str = "first"
+    split_sentences: bool = False  # judge each aspect in its sentence; aspects that are found always are
+
+
+class PredictRequest(_Options):
     """Texts with their aspects, and the run that labels them."""
 
     items: list[Item]
-    run: str = "first"
-    split_sentences: bool = False  # judge each aspect in its sentence; aspects that are found always are
+
+
+class PredictText(Item, _Options):
+    """A text with its aspects, and the run that labels them."""
+
+    @property
+    def items(self) -> list[Item]:
+        """The text as the only item."""
+        return [self]
 
 
 class ExplainRequest(PredictRequest):
@@ -67,88 +80,22 @@ class ExplainRequest(PredictRequest):
     saliency: str = Field(default_factory=str)  # a factory, so that the schema shows no default
 
 
-class AspectResult(StrictModel):
-    """Label of an aspect, and where the aspect was found."""
+class ExplainText(PredictText):
+    """A text with its aspects, the run that explains them and the saliency; by default the usual one of the run."""
 
-    aspect: str
-    start: int = Field(alias="from")
-    end: int = Field(alias="to")
-    label: str
-    probabilities: dict[str, float]  # by label
-    warning: str = ""  # absent if there is none
-
-
-class WordShare(StrictModel):
-    """A word of the text and its share of the saliency; shares sum to one, or are all zero if nothing can be said."""
-
-    word: str
-    start: int = Field(alias="from")
-    end: int = Field(alias="to")
-    share: float
-
-
-class AspectExplanation(AspectResult):
-    """Label of an aspect with the share of every word."""
-
-    saliency: str
-    words: list[WordShare]
-
-
-class AspectError(StrictModel):
-    """Why an aspect has no result."""
-
-    error: str
+    saliency: str = Field(default_factory=str)
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-ResultT = TypeVar("ResultT", bound=AspectResult)
-
-
-class ItemResponse(StrictModel, Generic[ResultT]):
-    """Results of one item, in the order of its aspects."""
-
-    aspects: list[ResultT | AspectError]
-    left_out: int = 0  # aspects that were found beyond the limit; absent if there are none
-
-
-class ItemsResponse(StrictModel, Generic[ResultT]):
-    """Results in the order of the request."""
-
-    items: list[ItemResponse[ResultT]]
-
-
-class RunInfo(StrictModel):
-    """A served run."""
-
-    name: str  # of its folder
-    model: str
-    labels: list[str]
-    saliencies: list[str]  # the usual one first
-    members: int  # models that vote; 1 unless it is an ensemble
-
-
-class ModelResponse(StrictModel):
-    """Runs, limits and version of the service."""
-
-    runs: dict[str, RunInfo]  # `first` and, if there is a second run, `versus`
-    limits: dict[str, int]
-    finds_aspects: bool  # whether items may come without aspects
-    evidence: bool  # whether there is evidence to review
-    version: str  # of pssa
-
-
-class ErrorResponse(StrictModel):
-    """Body of every response that reports an error."""
-
-    error: dict[Literal["code", "message"], str]  # a code for programs, a message for people
 
 
 def limited_requests(
     limits: Limits, saliencies: Mapping[str, Sequence[str]], finds_aspects: bool = False
-) -> tuple[type[PredictRequest], type[ExplainRequest]]:
-    """Return the two requests with the limits, runs and saliencies of one service in their schema; `saliencies` are by run.
+) -> tuple[Any, Any]:
+    """Return what /v1/predict and /v1/explain take: one text or items, with the limits, runs and saliencies of one service.
 
-    :param finds_aspects: whether the schema lets items come without aspects. If not, the service explains why it refuses them.
+    :param saliencies: by run.
+    :param finds_aspects: whether the schema lets texts come without aspects. If not, the service explains why it refuses them.
     """
     text = Annotated[str, Field(max_length=limits.characters)]
     # With a discriminator, the faults of an aspect are those of one of the two.
@@ -158,17 +105,36 @@ def limited_requests(
     ]
     aspects = Annotated[list[aspect], Field(max_length=limits.aspects), _at_most(limits.aspects)]
     # A factory, so that the schema shows no default: aspects are a list, or absent.
-    needed = {} if finds_aspects else {"json_schema_extra": {"required": ["text", "aspects"]}}
-    absent = Field(default_factory=lambda: None)
-    item = _narrowed(Item, text=(text, ...), aspects=(aspects, absent), __cls_kwargs__=needed)
-    fields: dict[str, Any] = {
-        "items": (Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)], ...),  # type: ignore[valid-type]
-        "run": (Literal[*saliencies], "first"),
-    }
+    inside: dict[str, Any] = {"text": (text, ...), "aspects": (aspects, Field(default_factory=lambda: None))}
+    needed = {} if finds_aspects else {"required": ["text", "aspects"]}
+    item = _narrowed(Item, needed, **inside)
+    items = Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)]  # type: ignore[valid-type]
+    run = (Literal[*saliencies], "first")
     saliency = (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))
-    extra = {"json_schema_extra": _saliencies_by_run(saliencies)}
-    explain = _narrowed(ExplainRequest, **fields, saliency=saliency, __cls_kwargs__=extra)
-    return _narrowed(PredictRequest, **fields), explain
+    by_run = _saliencies_by_run(saliencies)
+    return (
+        _either(
+            _narrowed(PredictRequest, {}, items=(items, ...), run=run),
+            _narrowed(PredictText, needed, **inside, run=run),
+        ),
+        _either(
+            _narrowed(ExplainRequest, by_run, items=(items, ...), run=run, saliency=saliency),
+            _narrowed(ExplainText, by_run | needed, **inside, run=run, saliency=saliency),
+        ),
+    )
+
+
+def _either(of_items: type[BaseModel], of_text: type[BaseModel]) -> Any:
+    """Return the union of both requests; the faults of one that has neither `text` nor `items` are those of items."""
+
+    def tag(value: Any) -> str:
+        is_text = "text" in value and "items" not in value if isinstance(value, dict) else isinstance(value, of_text)
+        return TEXT_TAG if is_text else ITEMS_TAG
+
+    return Annotated[
+        Annotated[of_items, Tag(ITEMS_TAG)] | Annotated[of_text, Tag(TEXT_TAG)],
+        Discriminator(tag),
+    ]
 
 
 def _at_most(most: int) -> BeforeValidator:
@@ -182,9 +148,10 @@ def _at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _narrowed(base: type[ModelT], **fields: Any) -> type[ModelT]:
-    """Return a model with the name and description of another, and narrower types for its fields."""
-    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+def _narrowed(base: type[ModelT], extra: Mapping[str, Any], **fields: Any) -> type[ModelT]:
+    """Return a model with the name and description of another, narrower types for its fields, and more in its schema."""
+    more: Any = {"json_schema_extra": dict(extra)}
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, __cls_kwargs__=more, **fields)
 
 
 def _saliencies_by_run(saliencies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -193,3 +160,10 @@ def _saliencies_by_run(saliencies: Mapping[str, Sequence[str]]) -> dict[str, Any
         return {}
     first, versus = ({"properties": {"saliency": {"enum": list(saliencies[run])}}} for run in ("first", "versus"))
     return {"if": {"properties": {"run": {"const": "versus"}}, "required": ["run"]}, "then": versus, "else": first}
+
+
+def response(name: str, takes_body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a route's responses, by the name of the body in `responses.json`."""
+    refused: dict[int | str, dict[str, Any]] = {413: {"$ref": "#/components/responses/Refused"}} if takes_body else {}
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    return {200: {"description": "Successful Response", "content": content}, **refused}

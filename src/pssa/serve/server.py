@@ -5,28 +5,80 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import resource
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pssa.errors import InputError, setting
 from pssa.serve.batcher import Batcher
-from pssa.serve.connections import Connection, allow_connections
 
-_BACKLOG = 1024
+_BACKLOG = 128  # also how many connections asyncio accepts in one turn of its loop
+_RESERVED_FILES = 100  # file descriptors for other things than connections
 _FORCED_SECONDS = 1.0  # for the last answers of a server that is forced to end
 _QUIET_SECONDS = 60.0  # between two reports that no connection can be accepted
 _log = logging.getLogger(__name__)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's connection; a client that keeps an answer waiting too long loses it.
+
+    Requests that such a client has sent ahead are dropped.
+
+    :param answer_seconds: how long the service waits for the client to take an answer, all pauses together.
+    """
+
+    def __init__(self, *, answer_seconds: int, **more: Any) -> None:
+        super().__init__(**more)
+        self._answer_seconds = self._seconds_left = float(answer_seconds)
+        self._waits_since = 0.0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._is_last = False  # whether the answer that is being taken is the last one
+
+    def pause_writing(self) -> None:
+        """Wait for the client, but not for ever."""
+        super().pause_writing()
+        self._waits_since = self.loop.time()
+        self._deadline = self.loop.call_later(self._seconds_left, self.transport.abort)
+        if self.pipeline:
+            self.pipeline.clear()
+            self._is_last = True
+
+    def resume_writing(self) -> None:
+        """Go on sending."""
+        super().resume_writing()
+        self._stop_deadline()
+        is_whole = self.cycle is None or self.cycle.response_complete
+        waited = self.loop.time() - self._waits_since
+        self._seconds_left = self._answer_seconds if is_whole else self._seconds_left - waited
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request."""
+        super().on_response_complete()
+        if self._is_last:
+            self.transport.close()
+        elif not self.flow.write_paused:
+            self._seconds_left = self._answer_seconds
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
 
 
 class Server(uvicorn.Server):
@@ -41,7 +93,8 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 # uvicorn calls whatever stands here with the arguments of its own protocols.
-                http=cast(Any, partial(Connection, max_connections=allow_connections(batcher.limits.connections))),
+                http=cast(Any, partial(Connection, answer_seconds=batcher.limits.answer_seconds)),
+                limit_concurrency=allow_connections(batcher.limits.connections),
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -107,6 +160,18 @@ class _QuietAccepting:
         elif time.monotonic() - self._reported >= _QUIET_SECONDS:
             self._reported = time.monotonic()
             _log.error("no connection can be accepted (%s); trying again every second", error.strerror)
+
+
+def allow_connections(wanted: int) -> int:
+    """Raise the limit of open files if need be, and return how many connections it allows, at most `wanted`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _RESERVED_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - _RESERVED_FILES))
 
 
 def bind(host: str, port: int) -> socket.socket:

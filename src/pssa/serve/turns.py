@@ -8,76 +8,63 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 _TURN_SECONDS = 0.02  # after which the next request comes
 
 
-@dataclass(frozen=True)
-class _TurnResult(Generic[T]):
-    """What one turn gave."""
-
-    values: list[T]
-    seconds: float
-    is_last: bool
-
-
-@dataclass(order=True)
-class _Turn:
-    """A request that waits for its turn."""
+class _Turn(NamedTuple):
+    """A request that waits for its turn; the one that has had least time comes first."""
 
     seconds: float  # that the request has had
     number: int  # in order of arrival
-    work: Iterator[Any] | None = field(compare=False)  # None: the end
-    future: Future[_TurnResult[Any]] = field(default_factory=Future, compare=False)
-
-    def take(self, work: Iterator[Any]) -> None:
-        """Go on with the work until the turn is over."""
-        began, values, is_last = time.perf_counter(), list[Any](), True
-        try:
-            for value in work:
-                values.append(value)
-                if time.perf_counter() - began > _TURN_SECONDS:
-                    is_last = False
-                    break
-        except Exception as error:
-            self.future.set_exception(error)
-        else:
-            self.future.set_result(_TurnResult(values, time.perf_counter() - began, is_last))
+    work: Iterator[Any] | None  # None: the end
+    future: Future[tuple[list[Any], float, bool]]  # what the turn gave, the seconds it took, whether the work is done
 
 
 class TurnThread:
-    """A thread that advances the iterators of many requests; the request that has had least time comes next."""
+    """A thread that advances the iterators of many requests."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self) -> None:
         self._waiting: queue.PriorityQueue[_Turn] = queue.PriorityQueue()
         self._numbers = count()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="pssa-turns", daemon=True)
         self._thread.start()
 
     async def collect(self, work: Iterator[T]) -> list[T]:
         """Return what an iterator yields; whoever waits for it may be cancelled at any time."""
         found: list[T] = []
-        seconds = 0.0
-        while True:
-            turn = _Turn(seconds, next(self._numbers), work)
+        seconds, is_done = 0.0, False
+        while not is_done:
+            turn = _Turn(seconds, next(self._numbers), work, Future())
             self._waiting.put(turn)
-            part: _TurnResult[T] = await asyncio.wrap_future(turn.future)
-            found += part.values
-            seconds += part.seconds
-            if part.is_last:
-                return found
+            values, spent, is_done = await asyncio.wrap_future(turn.future)
+            found += values
+            seconds += spent
+        return found
 
     def close(self) -> None:
         """End the thread after the turn that it is at; what waits is dropped."""
-        self._waiting.put(_Turn(-1.0, next(self._numbers), None))
+        self._waiting.put(_Turn(-1.0, next(self._numbers), None, Future()))
 
     def _run(self) -> None:
         while (turn := self._waiting.get()).work is not None:
             if turn.future.set_running_or_notify_cancel():
-                turn.take(turn.work)
+                try:
+                    turn.future.set_result(_advance(turn.work))
+                except Exception as error:
+                    turn.future.set_exception(error)
         while not self._waiting.empty():
             self._waiting.get().future.cancel()
+
+
+def _advance(work: Iterator[Any]) -> tuple[list[Any], float, bool]:
+    """Go on with some work until its turn is over."""
+    began, values = time.perf_counter(), []
+    for value in work:
+        values.append(value)
+        if time.perf_counter() - began > _TURN_SECONDS:
+            return values, time.perf_counter() - began, False
+    return values, time.perf_counter() - began, True

@@ -10,24 +10,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import FastAPI, Path, Query, Request
 from fastapi.params import Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from pssa.data.evidence import ACTIVE, MISLEADING, ExampleEvidence, Finding
-from pssa.serve.review.schemas import (
-    MAX_INTEGER,
-    Change,
-    ChangeResponse,
-    ExportResponse,
-    SentenceResponse,
-    SentencesResponse,
-    StatsResponse,
-    Undo,
-    WordDrop,
-    WordDropResponse,
-)
+from pssa.serve.review.schemas import MAX_INTEGER, Change, Undo, WordDrop
 from pssa.serve.review.session import Review, ReviewedSentence
+from pssa.serve.schemas import response
 
 _MAX_FREQUENT = 12  # words of each kind
 _UNDO_FIELDS = ("number", "action", "index", "example", "word", "text")  # of the last change
@@ -77,41 +67,36 @@ class SentenceFilter(BaseModel):
         )
 
 
-def review_router(review: Review, reading: Sequence[Depends] = (), changing: Sequence[Depends] = ()) -> APIRouter:
-    """Return the routes of one review, with the dependencies that describe their token in the schema."""
-    router = APIRouter(prefix="/evidence", tags=["evidence"])
-    _add_reading_routes(router, review, {"response_model": None, "dependencies": list(reading)})
-    _add_changing_routes(router, review, {"response_model": None, "dependencies": list(changing)})
-    return router
+def add_review_routes(app: FastAPI, review: Review, reading: Sequence[Depends], changing: Sequence[Depends]) -> None:
+    """Add the routes of one review, with the dependencies that describe their token in the schema."""
+    path: dict[str, Any] = {"response_model": None, "tags": ["evidence"], "dependencies": list(reading)}
 
-
-def _add_reading_routes(router: APIRouter, review: Review, options: dict[str, Any]) -> None:
-    @router.get("/stats", responses=_ok(StatsResponse), **options)
+    @app.get("/v1/evidence/stats", responses=response("StatsResponse"), **path)
     def stats() -> Json:
         """Return what is reviewed, and counts."""
         return _stats(review)
 
-    @router.get("/sentences", responses=_ok(SentencesResponse), **options)
+    @app.get("/v1/evidence/sentences", responses=response("SentencesResponse"), **path)
     def sentences(query: Annotated[SentenceFilter, Query()]) -> Json:
         """Return the selected sentences in the order of the file, a page at a time."""
         return sentence_page(review, query)
 
-    @router.get("/sentences/{index}", responses=_ok(SentenceResponse), **options)
+    @app.get("/v1/evidence/sentences/{index}", responses=response("SentenceResponse"), **path)
     def sentence(index: Annotated[int, Path(ge=0)]) -> Json:
         """Return one sentence as it is now."""
         return _sentence(review.sentence(index))
 
+    path = path | {"dependencies": list(changing)}
 
-def _add_changing_routes(router: APIRouter, review: Review, options: dict[str, Any]) -> None:
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
-    @router.post("/changes", responses=_ok(ChangeResponse), **options)
+    @app.post("/v1/evidence/changes", responses=response("ChangeResponse", takes_body=True), **path)
     def change(body: Change, request: Request) -> Json:
         """Flip, drop or add a word; the change is on disk when the response comes."""
         request.state.change = {"index": body.index, "action": body.action, "word": body.word}  # for the access log
         changed = review.change(body.index, body.version, body.action, body.word)
         return {"sentence": _sentence(changed), "totals": _totals(review)}
 
-    @router.post("/drops", responses=_ok(WordDropResponse), **options)
+    @app.post("/v1/evidence/drops", responses=response("WordDropResponse", takes_body=True), **path)
     def drop_everywhere(body: WordDrop, request: Request) -> Json:
         """Drop a word's findings of one kind in every sentence; undo takes them back one by one, the last first."""
         request.state.change = {"action": "drop everywhere", "kind": body.kind}
@@ -120,22 +105,18 @@ def _add_changing_routes(router: APIRouter, review: Review, options: dict[str, A
         first = last.number - len(dropped) + 1 if last else 0
         return {"dropped": len(dropped), "first": first, "totals": _totals(review)}
 
-    @router.post("/undo", responses=_ok(ChangeResponse), **options)
+    @app.post("/v1/evidence/undo", responses=response("ChangeResponse", takes_body=True), **path)
     def undo(body: Undo, request: Request) -> Json:
         """Undo the last change."""
         request.state.change = {"action": "undo", "number": body.number}
         return {"sentence": _sentence(review.undo(body.number)), "totals": _totals(review)}
 
-    @router.post("/export", responses=_ok(ExportResponse), **options)
+    @app.post("/v1/evidence/export", responses=response("ExportResponse"), **path)
     def export() -> Json:
         """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
         path, edits = review.export()
         command = review.sources.training_command(review.header, path)
         return {"file": str(path), "edits": list(edits), "command": command}
-
-
-def _ok(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    return {200: {"model": model}}
 
 
 def _sentence(sentence: ReviewedSentence) -> Json:

@@ -6,11 +6,13 @@ import csv
 import io
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from tests.serve.conftest import Folders
+from tests.serve.recorder import until
 
 from pssa.aspects import NameFinder
 from pssa.data.tokenize import Span
@@ -19,7 +21,6 @@ from pssa.serve import batcher
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.text_finder import TextFinder
 
 REVIEW = "😀 We came in May. The screen is huge! I hate the battery."
 
@@ -37,7 +38,7 @@ def finding(folders: Folders) -> Iterator[TestClient]:
     """A service that finds two names."""
     limits = Limits(aspects=3)
     batcher = open_batcher([folders.first], limits)
-    batcher.finder = TextFinder(NameFinder(("screen", "battery")), limits)
+    batcher.finder = NameFinder(("screen", "battery"))
     with TestClient(create_app(batcher), base_url="http://localhost") as client:
         yield client
 
@@ -94,17 +95,40 @@ def test_the_schema_asks_for_aspects_unless_they_are_found(finding: TestClient, 
     assert needed == [["text"], ["text", "aspects"]]
 
 
+def test_a_text_alone_is_a_request(finding: TestClient) -> None:
+    alone = finding.post("/v1/predict", json={"text": REVIEW}).json()
+    assert alone == finding.post("/v1/predict", json={"items": [{"text": REVIEW}]}).json()
+    assert [each["aspect"] for each in alone["items"][0]["aspects"]] == ["screen", "battery"]
+
+
+def test_a_short_text_is_read_before_the_rest_of_a_long_one(
+    finding: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def find(self: NameFinder, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        read.extend(sentences)
+        time.sleep(0.02)  # as long as a turn
+        return [() for _ in sentences]
+
+    monkeypatch.setattr(NameFinder, "find_in_sentences", find)
+    long = {"items": [{"text": "The food was good there. " * 700}] * 4}
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(finding.post, "/v1/predict", json=long)
+        until(lambda: bool(read))
+        assert finding.post("/v1/predict", json={"text": "A screen."}).json() == {"items": [{"aspects": []}]}
+        n_before = read.index("A screen.")
+        assert asked.result().status_code == 200
+    assert n_before < len(read) / 2
+
+
 @pytest.mark.slow
-def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: Folders) -> None:
-    limits = Limits(request_seconds=1, queue=16, items=4, aspects=4)
-    batcher = open_batcher([folders.first], limits)
-    batcher.finder = TextFinder(Slow(), limits)
+def test_finding_that_takes_too_long_is_refused(folders: Folders) -> None:
+    batcher = open_batcher([folders.first], Limits(request_seconds=1))
+    batcher.finder = Slow()
     with TestClient(create_app(batcher), base_url="http://localhost") as client:
         answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "too_long")
-        batcher.finder.n_waiting = 16
-        answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
-        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
 
 
 def test_a_table_of_texts_gets_a_row_for_each_aspect(finding: TestClient, classifier: Classifier) -> None:

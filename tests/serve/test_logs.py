@@ -1,9 +1,11 @@
-"""The access log: who did what, and no texts."""
+"""Logs: who did what, as lines or as JSON, and no texts."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +17,10 @@ from tests.serve.conftest import Folders
 from tests.serve.review_toys import write_files
 
 from pssa.errors import InputError
-from pssa.serve.access_log import AccessLog
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
+from pssa.serve.logs import AccessLog, log_to_stdout
 from pssa.serve.review.session import Review
 
 
@@ -40,7 +42,8 @@ def records(folder: Path) -> list[dict[str, Any]]:
 def test_every_request_has_a_line_that_says_who_did_what_without_texts(client: TestClient, tmp_path: Path) -> None:
     client.post("/v1/predict", json={"items": [{"text": "a private screen", "aspects": ["screen"]}]})
     client.get("/v1/evidence/sentences?word=private")
-    client.get("/private/path")
+    client.get("/no/such path")
+    client.post("/v1/csv", content="private", headers={"Content-Type": "text/plain"})
     client.post("/v1/evidence/changes", json={"index": 0, "version": 0, "action": "flip", "word": 0})
     client.post("/v1/evidence/undo", json={"number": 1})
     found = records(tmp_path)
@@ -48,12 +51,13 @@ def test_every_request_has_a_line_that_says_who_did_what_without_texts(client: T
     assert [(one["method"], one["path"], one["status"]) for one in found] == [
         ("POST", "/v1/predict", 200),
         ("GET", "/v1/evidence/sentences", 200),
-        ("GET", "other", 404),
+        ("GET", "/no/such path", 404),
+        ("POST", "/v1/csv", 415),
         ("POST", "/v1/evidence/changes", 200),
         ("POST", "/v1/evidence/undo", 200),
     ]
     assert {one["client"] for one in found} == {"testclient"}
-    assert [one.get("change") for one in found[3:]] == [
+    assert [one.get("change") for one in found[4:]] == [
         {"index": 0, "action": "flip", "word": 0},
         {"action": "undo", "number": 1},
     ]
@@ -77,3 +81,27 @@ def test_what_cannot_be_a_log_is_refused(tmp_path: Path) -> None:
     for name, why in (("link", "is a symbolic link"), ("no/folder", "cannot be written")):
         with pytest.raises(InputError, match=why):
             AccessLog(tmp_path / name)
+
+
+def test_standard_output_takes_lines_for_people_too(folders: Folders, capfd: pytest.CaptureFixture[str]) -> None:
+    log = AccessLog(Path("-"), "lines")
+    with TestClient(create_app(open_batcher([folders.first], Limits()), pages={}, access_log=log)) as client:
+        client.get("/healthz")
+        client.get("/a path%1b[31m")
+    log.close()
+    first, second = capfd.readouterr().out.splitlines()
+    assert re.fullmatch(r"\S+ testclient GET /healthz 200 \d+\.\d ms", first)
+    assert re.fullmatch(r'\S+ testclient GET "/a path\\u001b\[31m" 404 \d+\.\d ms', second)
+    assert not Path("-").exists()
+
+
+def test_what_the_service_reports_is_json_if_one_likes(capsys: pytest.CaptureFixture[str]) -> None:
+    with log_to_stdout("json"):
+        try:
+            raise RuntimeError("gone\nwrong")
+        except RuntimeError:
+            logging.getLogger("pssa.serve.batcher").exception("an example could not be %s", "scored")
+    [line] = capsys.readouterr().out.splitlines()
+    found = json.loads(line)
+    assert (found["level"], found["message"]) == ("error", "an example could not be scored")
+    assert "RuntimeError" in found["exception"]

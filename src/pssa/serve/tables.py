@@ -1,0 +1,208 @@
+"""Tables: the rows of a CSV in, the same rows with labels out, a window at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import csv
+import io
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from starlette.types import Receive
+
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.rows import RejectedRow
+from pssa.data.fields import has_aspect
+from pssa.data.formats.csv import CsvHeader, RecordLines
+from pssa.data.rows import Columns
+from pssa.data.validation import format_error
+from pssa.errors import InputError
+from pssa.serve.batcher import Batcher, Result
+from pssa.serve.errors import ApiError
+from pssa.serve.handlers import ParsedRow, ReturnT, attend, find_aspects, parse_with_doubt, score_rows
+from pssa.serve.limits import Limits
+
+_WINDOW = 256  # rows of a table that are scored together
+_TABLE = "the table"  # how errors call it
+_RETRY_SECONDS = 0.05
+_NOTHING_FOUND = "no aspect was found in the text"
+_MAX_RECORD = 1 << 18  # characters of a row of a table
+# Columns of a scored table after its own ones, and what they hold if a result has no such field.
+_SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A CSV to score: its header, and its records that are not read yet."""
+
+    header: CsvHeader
+    names: list[str]  # of its columns, without space around them
+    columns: Columns  # which of them is which field
+    records: io.StringIO
+    limits: Limits
+    n_bytes: int  # of the body
+
+    @classmethod
+    def read(cls, body: bytes, limits: Limits, columns: str = "", finds: bool = False) -> CsvTable:
+        """Read the header of the table in a body.
+
+        :param columns: names of the columns, as `--columns` takes them.
+        :param finds: whether aspects are found in rows that have none.
+        :raises ApiError: 422 if the header lacks a column, or has too many.
+        """
+        # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
+        records = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
+        header = CsvHeader.read(records)
+        if header.content.count(header.delimiter) >= limits.columns:
+            message = f"the header has more than {limits.columns} columns; send those that are needed"
+            raise ApiError(422, "too_many_columns", message)
+        names = header.names
+        try:
+            found = replace(Columns.of(columns or None), text_only=finds).spelled_by(_TABLE, names)
+            if not found.suffice(names):
+                given = format_error(", ".join(names) or "nothing")
+                needed = "text" if finds else "text and aspect, or text, from and to"
+                advice = "if they have other names, name them, as in ?columns=text=review,aspect=term"
+                raise InputError(f"the header needs {needed}; found {given}; {advice}")
+            found.check_header(_TABLE, names)
+        except InputError as error:
+            raise ApiError(422, "no_columns", str(error)) from error
+        return cls(header, names, found, records, limits, len(body))
+
+    @property
+    def found_columns(self) -> dict[str, str]:
+        """Columns of an aspect that is found, and its fields in a result: those of the table or, if it has none, three more."""
+        if not self.columns.text_only:
+            return {}
+        named = dict(zip(self.columns.aspect_columns, ("aspect", "from", "to"), strict=True))
+        return {column: name for column, name in named.items() if column in self.names} or named
+
+    def rows(self) -> Iterator[tuple[list[str], ParsedRow | str]]:
+        """Yield the cells of each record, as many as there are columns, and what was parsed from them: a row, or the text in
+        which its aspects are to be found.
+
+        A table ends early, with an error, if it would grow out of proportion because its records lack cells.
+        """
+        # strict: a stray quote is an error of its record instead of a silent change of the text.
+        lines = RecordLines(self.records, _MAX_RECORD)
+        reader = csv.reader(lines, delimiter=self.header.delimiter, strict=True)
+        blank, n_missing = [""] * len(self.names), 0
+        while n_missing <= self.n_bytes:
+            line = self.header.line + reader.line_num + 1
+            lines.begin_record()
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
+                n_missing += len(blank)
+                continue
+            if record:
+                yield [*record, *blank][: len(blank)], self._parse(line, record)
+                n_missing += max(0, len(blank) - len(record))
+        yield blank, RejectedRow(line, "too many rows have too few cells; the rest of the table is left out")
+
+    def _parse(self, line: int, record: list[str]) -> ParsedRow | str:
+        if len(record) != len(self.names):
+            return RejectedRow(line, f"has {len(record)} cells, the header {len(self.names)}")
+        most = self.limits.characters
+        if any(len(cell) > most for cell in record):
+            return RejectedRow(line, f"a cell has more than {most} characters")
+        row = self.columns.row(line, dict(zip(self.names, record, strict=True)))
+        is_raw = self.columns.text_only and not has_aspect(row.fields)
+        return str(row.fields["text"]) if is_raw else parse_with_doubt(row)
+
+
+async def score_table(
+    batcher: Batcher, table: CsvTable, run: str, receive: Receive, escape_formulas: bool = False
+) -> AsyncIterator[bytes]:
+    """Yield the scored table, a window of rows at a time; windows after the first wait if the queue is full.
+
+    :raises ApiError: before the first window, 503 if the queue is full, or the window takes too long.
+    """
+    labels = batcher.runs[run].classifier.labels
+    output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
+    kept, found = _kept_columns(table.header.written), table.found_columns
+    columns = (*dict.fromkeys((*kept.values(), *found)), *_SCORED_COLUMNS)
+    content = output.header(columns)
+    rows, is_first = table.rows(), True
+    # A text becomes as many rows as it has aspects, all of which should fit into half of the queue.
+    n_rows = max(1, min(_WINDOW, batcher.limits.queue // 2) // (batcher.limits.aspects if found else 1))
+    while read := await batcher.turns.collect(islice(rows, n_rows)):
+        written = [
+            {name: each.cells[place] for place, name in kept.items()}
+            | ({column: result.get(name, "") for column, name in found.items()} if each.is_found else {})
+            | {name: result.get(name, empty) for name, empty in _SCORED_COLUMNS.items()}
+            for each, result in await _score_window(batcher, receive, read, run, is_first)
+        ]
+        yield content + output.encode(written, columns)
+        content, is_first = b"", False
+    if is_first:
+        yield content
+
+
+def _kept_columns(header: Sequence[str]) -> dict[int, str]:
+    """Return the columns that stay, by place; a label becomes `gold`, unless it is the result of an earlier scoring."""
+    names = [name.strip().lower() for name in header]
+    replaced = _SCORED_COLUMNS.keys() - (set() if "gold" in names else {"label"})
+    kept = [(place, name) for place, name in enumerate(names) if name not in replaced]
+    return {place: "gold" if name == "label" else header[place] for place, name in kept}
+
+
+@dataclass(frozen=True)
+class _TableRow:
+    """A row of a scored table."""
+
+    cells: list[str]
+    row: ParsedRow | None  # None: no aspect was found
+    is_found: bool = False  # whether its aspect was looked for
+
+
+async def _find_in_window(batcher: Batcher, window: Sequence[tuple[list[str], ParsedRow | str]]) -> list[_TableRow]:
+    """Return a row for each aspect; a text in which none is found has one row, without an aspect."""
+    found = iter(await find_aspects(batcher, [row for _, row in window if isinstance(row, str)]))
+    rows: list[_TableRow] = []
+    for cells, row in window:
+        if not isinstance(row, str):
+            rows.append(_TableRow(cells, row))
+            continue
+        inside = next(found)
+        rows.extend(_TableRow(cells, each, is_found=True) for each in inside.rows or (None,))
+        if inside.left_out:
+            lost = RejectedRow(None, f"{inside.left_out} more aspects of the text are left out")
+            rows.append(_TableRow(cells, lost, is_found=True))
+    return rows
+
+
+async def _score_window(
+    batcher: Batcher, receive: Receive, read: Sequence[tuple[list[str], ParsedRow | str]], run: str, is_first: bool
+) -> list[tuple[_TableRow, Result]]:
+    """Return the rows of a window with their results.
+
+    Where the service is busy, the first window is refused, and others wait. If one of these takes too long, each of its rows
+    has an error.
+    """
+
+    async def attempt(work: Callable[[], Coroutine[Any, Any, ReturnT]]) -> ReturnT:
+        while True:
+            try:
+                return await attend(work(), receive, batcher.limits.request_seconds)
+            except ApiError as error:
+                if is_first or error.code != "overloaded":
+                    raise
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    try:
+        window = await attempt(partial(_find_in_window, batcher, read))
+        parsed = [each.row for each in window if each.row is not None]
+        scored = iter(await attempt(partial(score_rows, batcher, parsed, run, is_table=True)))
+    except ApiError as error:
+        if is_first:
+            raise
+        return [(_TableRow(cells, None), {"error": str(error)}) for cells, _ in read]
+    return [(each, {"warning": _NOTHING_FOUND} if each.row is None else next(scored)) for each in window]
