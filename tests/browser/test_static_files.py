@@ -10,8 +10,10 @@ import pytest
 import pssa
 from pssa.report.heat_map import FULL, LEVELS, NAMED
 from pssa.report.html import HEAT_STYLE
+from pssa.serve.app import page_folders
 
 _FOLDER = Path(pssa.__file__).parent / "serve" / "static"
+_FOLDERS = page_folders()
 _FILES = sorted(_FOLDER.iterdir())
 _PAGES = [path for path in _FILES if path.suffix == ".html"]
 _SCRIPTS = [path for path in _FILES if path.suffix == ".js"]
@@ -43,7 +45,7 @@ def test_nothing_comes_from_elsewhere(path: Path) -> None:
 def test_a_page_names_only_files_that_are_there(path: Path) -> None:
     named = re.findall(r'"/static/([^"]+)"', _read(path))
     assert named
-    assert [name for name in named if not (_FOLDER / name).is_file()] == []
+    assert [name for name in named if not any((folder / name).is_file() for folder in _FOLDERS)] == []
 
 
 @pytest.mark.parametrize("path", _SCRIPTS, ids=lambda path: path.name)
@@ -55,7 +57,7 @@ def test_a_script_is_short_makes_no_markup_of_text_and_imports_what_is_there(pat
     assert [name for name in re.findall(r'from "\./([^"]+)"', text) if not (_FOLDER / name).is_file()] == []
 
 
-@pytest.mark.parametrize("path", _PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in _PAGES if path.name != "docs.html"], ids=lambda path: path.name)
 def test_every_field_has_a_label_and_messages_are_polite(path: Path) -> None:
     text = _read(path)
     fields = re.findall(r'<(?:input|select|textarea) id="([^"]+)"', text)
