@@ -75,7 +75,7 @@ def test_the_table_is_downloaded_from_the_page_itself(browser: Browser, address:
         page.locator(".download").press("Enter")
     waiting.value.save_as(tmp_path / "table.csv")
     assert waiting.value.suggested_filename == "insights.csv"
-    assert (tmp_path / "table.csv").read_text("utf-8").startswith("aspect,label,mentions")
+    assert (tmp_path / "table.csv").read_text("utf-8").startswith("aspect,label,opinions")
     page.close()
 
 

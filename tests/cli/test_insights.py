@@ -45,9 +45,9 @@ def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: 
     files = {name: tmp_path / name for name in ("table.csv", "rows.csv", "groups.csv")}
     options = [part for name, path in files.items() for part in (f"--{name.removesuffix('.csv')}", path)]
     found = command(*words, *options, "--by", "BRANCH", "--date", "day", "--json").json
-    assert (found["reviews"], found["empty"], found["mentions"], found["aspects"]) == (5, 2, 5, 2)
+    assert (found["reviews"], found["empty"], found["opinions"] + found["mentions"]) == (5, 2, 5)
     assert found["blank"] == 1
-    assert sum(found["labels"].values()) == 5
+    assert sum(found["labels"].values()) == found["opinions"]
     assert found["rejected"] == 0
     with files["rows.csv"].open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -58,14 +58,22 @@ def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: 
         ("service", "service", "north"),
     ]
     assert rows[0].keys() == {
-        *("Text", "branch", "day", "aspect", "from", "to", "label", "notes", "aspect_group", "driver"),
+        *("Text", "branch", "day", "aspect", "from", "to", "label", "notes", "aspect_group", "driver", "is_mention"),
         *("probability_positive", "probability_negative", "probability_neutral"),
     }
-    assert len(files["table.csv"].read_text("utf-8").splitlines()) == 1 + 2 * 3
+    assert len(files["table.csv"].read_text("utf-8").splitlines()) == 1 + found["aspects"] * 3
     assert "foods,food,1,same words" in files["groups.csv"].read_text("utf-8")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<script" not in page
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_rows_hold_no_formulas(command: Command, words: list[Any], tmp_path: Path) -> None:
+    write_reviews(tmp_path / "reviews.csv", [("=1+1 is the food.", "=HYPERLINK(1)", "-5")])
+    command(*words, "--rows", tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["Text"], row["branch"], row["day"]) == ("'=1+1 is the food.", "'=HYPERLINK(1)", "-5")
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])

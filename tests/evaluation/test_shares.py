@@ -94,3 +94,12 @@ def test_a_trend_is_found_where_a_share_rises() -> None:
     assert p == pytest.approx(math.erfc(8 / math.sqrt(5) / math.sqrt(2)))
     assert trend([5, 5, 5], [10, 10, 10])[1] == pytest.approx(1.0)
     assert trend([0, 0], [0, 0]) == (0.0, 1.0)
+
+
+def test_answers_that_are_left_out_count_for_the_errors_and_not_for_the_shares() -> None:
+    estimator = ShareEstimator([[800, 100, 100], [100, 800, 100], [100, 100, 800]])
+    none, all_, some = (estimator.estimate([300, 100, 20], [0, 0, n])[2] for n in (0, 10_000, 80))
+    assert none == estimator.estimate([300, 100, 20])[2]
+    assert none.counted == all_.counted == some.counted == 20 / 420
+    assert none.corrected < 0.01 < some.corrected < 0.04  # of the 100, confusion explains a part
+    assert some.low <= some.corrected <= some.high

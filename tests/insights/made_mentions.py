@@ -16,9 +16,10 @@ LABELS = ("positive", "negative", "neutral")
 
 
 def mention(text: str, aspect: str, label: str = "negative", review: int = 1, **more: Any) -> Mention:
-    """`shares` by word, and any other fields of the row."""
+    """`shares` by word, and any other fields of the row; `is_mention` is None for a model that does not know mentions."""
     shares: dict[str, float] = more.pop("shares", {})
     start = text.index(aspect)
+    more = {"is_mention": False} | more
     words = tuple((text[a:b], a, b, shares.get(text[a:b], 0.0)) for a, b in tokenize(text))
     return Mention(review, True, text, aspect, label, 0.9, words, (start, start + len(aspect)), more)
 
@@ -26,7 +27,7 @@ def mention(text: str, aspect: str, label: str = "negative", review: int = 1, **
 def findings(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> Findings:
     """Both passes, and what they say."""
     dates = DateColumn(date) if date else None
-    found: Survey = survey(mentions, by, dates)
+    found = survey(mentions, Survey(by, dates))
     groups = group(found.spellings)
     values = select_values(found.values)
     calendar = dates.calendar if dates else None

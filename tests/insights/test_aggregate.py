@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +9,7 @@ from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
 from pssa.insights.findings import select_aspects
-from pssa.insights.mentions import EmptyReview, Mention
+from pssa.insights.mentions import OVERALL, EmptyReview, Mention
 
 _TEXTS = (
     "The food was cold.",
@@ -37,7 +38,7 @@ def test_nothing_is_lost_or_counted_twice(mentions: list[Mention | EmptyReview])
     found = findings(mentions, "branch", "day" if dated else None)
     whole = Counter(one.label for one in known)
     assert [one.count for one in found.whole.labels] == [whole[label] for label in LABELS]
-    assert sum(one.total for one in (*found.aspects, *found.rest)) == len(known) == found.survey.n_mentions
+    assert sum(one.total for one in (*found.aspects, *found.rest)) == len(known) == found.survey.n_opinions
     assert found.survey.n_empty == len(mentions) - len(known)
     if dated:
         assert sum(part.total for part in found.whole.periods) == len(dated) == len(known) - found.n_undated
@@ -115,11 +116,80 @@ def test_guesses_and_rows_without_a_text_are_not_counted() -> None:
     empty = [EmptyReview(["script unseen in training"]), EmptyReview([], is_blank=True)]
     found = findings([known, guess, *empty])
     assert [(one.label, one.count) for one in found.whole.labels if one.count] == [("negative", 1)]
-    assert (found.survey.n_reviews, found.survey.n_mentions, found.survey.n_unknown) == (3, 1, 2)
+    assert (found.survey.n_reviews, found.survey.n_opinions, found.survey.n_unknown) == (3, 1, 2)
     assert found.survey.n_blank == 1
 
 
 def test_the_page_shows_the_aspects_of_a_handful_of_reviews_but_no_rare_ones_of_many() -> None:
-    assert select_aspects({"screen": 1, "battery": 1, "": 3}) == {"screen", "battery"}
+    assert select_aspects({"screen": 1, "battery": 1, "": 3}) == {OVERALL, "screen", "battery"}
     many = {f"common {number}": 100 for number in range(20)} | {"rare": 4}
-    assert select_aspects(many) == many.keys() - {"rare"}
+    assert select_aspects(many) == {OVERALL, *many} - {"rare"}
+
+
+def test_mentions_without_an_opinion_are_counted_apart() -> None:
+    known = [mention("The food was cold.", "food"), mention("I ate the food.", "food", "neutral", is_mention=True)]
+    inferred = [
+        mention("We went by tram.", "tram", "neutral", is_mention=None),
+        mention("The tram is okay.", "tram", "neutral", is_mention=None),
+        mention("The tram is slow.", "tram", "negative", is_mention=None),
+    ]
+    for made, aspect in ((known, "food"), (inferred, "tram")):
+        found = findings([*made])
+        assert found.survey.n_mentions == found.whole.n_mentions == found.aspects[0].n_mentions == 1
+        assert (found.aspects[0].name, found.aspects[0].total) == (aspect, len(made) - 1)
+
+
+def test_opinions_about_the_whole_have_a_row_of_their_own_and_are_neither_liked_nor_disliked() -> None:
+    made: list[Mention | EmptyReview] = []
+    for number in range(20):
+        text = f"The food of day {number} was cold. Love it!"
+        made.append(mention(text, "food", "negative", number))
+        made.append(replace(mention(text, "", "positive", number), is_first=False))
+    found = findings(made)
+    assert [(one.name, one.total) for one in found.aspects] == [(OVERALL, 20), ("food", 20)]
+    assert (found.whole.total, found.n_aspects, found.survey.n_reviews) == (40, 1, 20)
+    assert not found.stand_out("good", 9)
+    assert [one.name for one in found.stand_out("bad", 9)] == ["food"]
+
+
+def judged(aspect: str, good: int, bad: int) -> list[Mention | EmptyReview]:
+    return [
+        mention(f"The {aspect} of day {number}", aspect, "positive" if number < good else "negative", number)
+        for number in range(good + bad)
+    ]
+
+
+def test_aspects_are_liked_or_disliked_only_beyond_chance() -> None:
+    usual = judged("food", 80, 20)
+    for good, bad, likes, dislikes, contested in (
+        (0, 12, [], ["wine"], []),
+        (3, 2, [], [], []),  # too few
+        (30, 25, [], [], ["wine"]),  # more complaints than usual, and yet most like it
+        (15, 15, [], [], ["wine"]),
+        (40, 0, ["wine"], [], []),
+        (8, 1, [], [], []),
+    ):
+        found = findings([*usual, *judged("wine", good, bad)])
+        assert [one.name for one in found.stand_out("good", 9) if one.name == "wine"] == likes
+        assert [one.name for one in found.stand_out("bad", 9)] == dislikes
+        assert [one.name for one in found.contested(9)] == contested
+
+
+def test_a_sentence_whose_words_contradict_its_label_is_not_quoted() -> None:
+    tally = LabelTally()
+    for text, word in (
+        ("I liked the characters a lot in this one, but it drags.", "liked"),
+        ("The characters are great and the plot drags all the way.", "drags"),
+        ("The characters are flat and boring from start to end.", "flat"),
+        ("The characters are not good at all in this book.", "good"),
+    ):
+        tally.add(mention(text, "characters", "negative", shares={word: 0.6}), frozenset())
+    assert {one.mention.driver for one in tally.best_quotations(9)} == {"flat", "not good"}
+
+
+def test_the_most_confident_sentences_are_quoted() -> None:
+    tally = LabelTally()
+    for probability in (0.5, 0.99, 0.7):
+        made = mention(f"On the day {probability} the food was bland.", "food", shares={"bland": 0.3})
+        tally.add(replace(made, probability=probability), frozenset())
+    assert [one.mention.probability for one in tally.best_quotations(9)] == [0.99]

@@ -43,7 +43,10 @@ def test_notes_of_the_model_are_told_from_a_column_of_the_user() -> None:
     def notes(**fields: Any) -> list[str]:
         return mention("The food.", "food", **fields).notes
 
-    assert notes(notes="script unseen in training (Greek); aspect unseen in training") == ["script unseen in training"]
+    assert notes(notes="script unseen in training (Greek); aspect unseen in training; call back") == [
+        "script unseen in training",
+        "aspect unseen in training",
+    ]
     assert notes(notes="please call back", pssa_notes="mostly unknown words (4 of 5)") == ["mostly unknown words"]
     assert notes(notes="please call back") == notes() == []
 
@@ -83,4 +86,42 @@ def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
         (1, False, "wine"),
         (2, True, "food"),
     ]
-    assert found[3:] == [EmptyReview([]), EmptyReview([])]
+    assert found[3:] == [EmptyReview([], text="nothing")] * 2
+
+
+def test_an_answer_about_the_whole_belongs_to_its_review_before_or_after_the_aspects(tmp_path: Path) -> None:
+    def row(text: str, aspect: str) -> dict[str, Any]:
+        words = {"words": [{"word": text, "from": 0, "to": len(text), "share": 0.0}]}
+        start = text.index(aspect)
+        given = {"text": text, "aspect": aspect, "from": start, "to": start + len(aspect), "is_mention": False}
+        return {**given, "label": "positive", "probabilities": {"positive": 0.8}, "explanation": words}
+
+    for first, last in (("", "food"), ("food", "")):
+        rows = [row("food", first), row("food", last), row("food", first), row("tea", ""), row("tea", "")]
+        path = tmp_path / "rows.jsonl.gz"
+        path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
+        found = [one for one in read_mentions(path) if isinstance(one, Mention)]
+        assert [one.review for one in found] == [1, 1, 2, 3, 4]
+        assert [one.is_overall for one in found] == [not first, not last, not first, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "aspect", "label", "is_opinion", "is_plain"),
+    [
+        ("The food was cold.", "food", "negative", True, None),
+        ("The food was awful.", "food", "negative", True, True),
+        ("The food was not good.", "food", "negative", True, True),
+        ("The food was good.", "food", "negative", True, False),
+        ("I liked the food, but the wine was awful.", "food", "negative", True, False),
+        ("The food arrived at noon.", "food", "neutral", False, None),
+        ("The food was okay.", "food", "neutral", True, None),
+        ("The service was awful. The food came on plates.", "food", "neutral", False, None),
+    ],
+)
+def test_words_near_an_aspect_tell_opinions_from_mentions_and_quotations_that_fit(
+    text: str, aspect: str, label: str, is_opinion: bool, is_plain: bool | None
+) -> None:
+    found = mention(text, aspect, label, is_mention=None)
+    assert (found.is_opinion, found.is_plain) == (is_opinion, is_plain)
+    assert not mention(text, aspect, label, is_mention=True).is_opinion
+    assert mention(text, aspect, label, is_mention=False).is_opinion

@@ -12,7 +12,7 @@ from pssa.insights.mentions import EmptyReview, Mention
 from pssa.insights.page import PageFacts, render_page
 
 _HOSTILE = "<script>alert(1)</script>\"'&amp; </style> \x00\u202e"
-_FACTS = PageFacts("What customers say", "A model.", "Its errors.", _HOSTILE, "day", 3, _HOSTILE)
+_FACTS = PageFacts("What customers say", "A model.", "Its errors.", "Trained on tea.", _HOSTILE, "day", 3, _HOSTILE)
 
 
 def page(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> str:
@@ -70,6 +70,16 @@ def test_hostile_and_foreign_reviews_are_shown_as_text(aspect: str) -> None:
 
 def test_a_page_without_any_aspect_says_so() -> None:
     document = parse(page([EmptyReview([]), EmptyReview(["script unseen in training"])]))
-    assert "No aspect was found in 2 reviews" in document.text
+    assert "No opinion was found in 2 reviews" in document.text
     assert "1 review without an aspect: script unseen in training" in document.text
     assert not document.all("details")
+
+
+def test_time_and_groups_are_drawings_and_the_first_lines_say_how_far_to_trust() -> None:
+    document = parse(page(reviews(), "branch", "day"))
+    assert "Trained on tea." in document.text
+    drawn = [element.attributes.get("aria-label", "") for element in document.all("svg")]
+    assert any(label.startswith("all opinions: ") and "2024" in label for label in drawn)
+    assert {"north", "south"} <= {element.text for element in document.all("bdi")}
+    without = parse(page(reviews()))
+    assert not {"time", "groups"} & {element.attributes.get("id") for element in without.all()}

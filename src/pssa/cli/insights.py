@@ -101,11 +101,13 @@ def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
     from pssa.insights.mentions import UNFOUNDED
 
-    found = f"{counted(summary.mentions, 'mention')} of {counted(summary.aspects, 'aspect')}"
+    found = f"{counted(summary.opinions, 'opinion')} about {counted(summary.aspects, 'aspect')}"
     say(f"{job.out}: {found} in {counted(summary.reviews, 'review')}; open it in a browser")
     for verb, names in (("like", summary.likes), ("dislike", summary.dislikes)):
         if names:
             say(f"they {verb}: {', '.join(names)}")
+    if summary.mentions:
+        say(f"{counted(summary.mentions, 'mention')} without an opinion, not counted")
     if summary.empty:
         unlike = "".join(f"; {count} unlike the training data: {kind}" for kind, count in summary.empty_notes.items())
         say(f"{counted(summary.empty, 'review')} without an aspect{unlike}")
@@ -115,6 +117,6 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
         left_out = ", not counted" if kind in UNFOUNDED else ""
         say(f"{counted(count, 'mention')} unlike the training data{left_out}: {kind}")
     if summary.undated:
-        say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
+        say(f"{counted(summary.undated, 'opinion')} without a date that can be read in the column {job.date}")
     if summary.rejected:
         say(f"{job.rejected}: {counted(summary.rejected, 'row')} skipped; {summary.reason}")

@@ -55,7 +55,7 @@ class ShareEstimator:
     reason: str = field(init=False, default="")  # why errors are not corrected, if a matrix was given and is of no use
     _rates: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (C, C)
     _inverses: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C)
-    _known: dict[tuple[int, ...], list[ShareEstimate]] = field(
+    _known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[ShareEstimate]] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
 
@@ -78,25 +78,29 @@ class ShareEstimator:
         """Whether estimates account for the classifier's errors."""
         return self._rates is not None
 
-    def estimate(self, counts: Sequence[int]) -> list[ShareEstimate]:
-        """Return the share of each label; the same counts always give the same numbers."""
-        key = tuple(map(int, counts))
+    def estimate(self, counts: Sequence[int], left_out: Sequence[int] = ()) -> list[ShareEstimate]:
+        """Return the share of each label; the same counts always give the same numbers.
+
+        :param left_out: answers of each label that are not counted, though the confusion matrix covers such answers.
+        """
+        key = tuple(map(int, counts)), tuple(map(int, left_out)) or (0,) * len(counts)
         if key not in self._known:
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
-            self._known[key] = self._estimate(key)
+            self._known[key] = self._estimate(*key)
         return self._known[key]
 
-    def _estimate(self, counts: tuple[int, ...]) -> list[ShareEstimate]:
+    def _estimate(self, counts: tuple[int, ...], left_out: tuple[int, ...]) -> list[ShareEstimate]:
         observed = np.asarray(counts, dtype=np.float64)
         sampled = [wilson(count, sum(counts)) for count in counts]
         if self._rates is None or self._inverses is None or not observed.sum():
             return [ShareEstimate(share, share, low, high) for share, low, high in sampled]
-        shares = observed / observed.sum()
-        corrected = _project(shares[None] @ np.linalg.inv(self._rates))[0].tolist()
+        whole = observed + left_out
+        kept = (observed + _JEFFREYS) / (whole + _JEFFREYS)
+        corrected = _among_kept(_project((whole / whole.sum())[None] @ np.linalg.inv(self._rates)), kept)[0].tolist()
         generator = np.random.default_rng([self.seed, *counts])
-        answers = generator.dirichlet(observed + _JEFFREYS, size=_N_DRAWS)
-        drawn = _project(np.einsum("rp,rpg->rg", answers, self._inverses))
+        answers = generator.dirichlet(whole + _JEFFREYS, size=_N_DRAWS)
+        drawn = _among_kept(_project(np.einsum("rp,rpg->rg", answers, self._inverses)), kept)
         lows, highs = np.quantile(drawn, (0.025, 0.975), axis=0).tolist()
         return [
             ShareEstimate(share, point, min(low, point, least), max(high, point, most))
@@ -169,6 +173,12 @@ def _find_weakness(counts: Floats) -> str:
     if np.linalg.cond(rates) > _MAX_CONDITION:
         return "the classifier confuses labels too often on held-out data"
     return ""
+
+
+def _among_kept(shares: Floats, kept: Floats) -> Floats:
+    """Return the shares (R, C) of labels among the answers that are counted, by the part of each label that is."""
+    weighted = shares * kept
+    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
 
 def _project(points: Floats) -> Floats:

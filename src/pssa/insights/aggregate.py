@@ -1,8 +1,8 @@
 """Aggregation of mentions in bounded memory: two passes over the scored rows.
 
 `survey` counts spellings, groups of reviews and dates. With these known, `tally` counts labels by aspect, by group of reviews and
-by period, adds up driver words, and keeps the best quotations. Both leave mentions out whose label is a guess. What they hold
-does not grow with the number of reviews.
+by period, adds up driver words, and keeps the best quotations. Both leave mentions out whose label is a guess, and count those
+without an opinion apart. What they hold does not grow with the number of reviews.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 from pssa.insights.dates import Calendar, DateColumn, read_date
 from pssa.insights.grouping import Groups
-from pssa.insights.mentions import UNFOUNDED, EmptyReview, Mention
+from pssa.insights.mentions import IS_MENTION, OVERALL, UNFOUNDED, EmptyReview, Mention
+from pssa.runs.input_profile import InputProfile
 
 _MAX_SPELLINGS = 50_000
 _MAX_VALUES = 10_000  # of the column that divides reviews into groups
@@ -54,12 +55,18 @@ class Survey:
     by: str | None = None  # column that divides reviews into groups
     dates: DateColumn | None = None
     spellings: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_SPELLINGS))
-    values: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_VALUES))  # of `by`, by mention
+    values: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_VALUES))  # of `by`, by opinion
+    profile: InputProfile | None = None  # of the training texts
     n_reviews: int = 0
     n_empty: int = 0  # reviews without an aspect
     n_unknown: int = 0  # reviews in a language that the model does not know
     n_blank: int = 0  # rows without a text, which are no reviews
-    n_mentions: int = 0  # that are counted
+    n_opinions: int = 0
+    n_mentions: int = 0  # of aspects, without an opinion
+    n_aspects: int = 0  # named, whatever is said of them and in whatever language
+    n_words: int = 0  # of all reviews, if there is a profile
+    n_known_words: int = 0  # of them, those of the training texts
+    is_inferred: bool = False  # whether the model does not say which mentions are opinions
     notes: Counter[str] = field(default_factory=Counter)  # mentions in texts unlike the training data, by kind
     empty_notes: Counter[str] = field(default_factory=Counter)  # the same of reviews without an aspect
 
@@ -69,11 +76,18 @@ class Survey:
             self._add_empty(mention)
             return
         self.n_reviews += mention.is_first
+        self.n_aspects += not mention.is_overall
+        self.is_inferred |= mention.fields.get(IS_MENTION) is None
+        if mention.is_first:
+            self._add_words(mention.text)
         self.notes.update(mention.notes)
         if mention.is_unfounded:
             self.n_unknown += mention.is_first
             return
-        self.n_mentions += 1
+        if not mention.is_opinion:
+            self.n_mentions += 1
+            return
+        self.n_opinions += 1
         if mention.spelling:
             self.spellings.add(mention.spelling)
         if self.by is not None:
@@ -85,9 +99,15 @@ class Survey:
         if review.is_blank:
             self.n_blank += 1
             return
+        self._add_words(review.text)
         self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
         self.n_unknown += any(kind in UNFOUNDED for kind in review.notes)
         self.empty_notes.update(review.notes)
+
+    def _add_words(self, text: str) -> None:
+        if self.profile is not None:
+            n_known, n_words = self.profile.count_known(text)
+            self.n_known_words, self.n_words = self.n_known_words + n_known, self.n_words + n_words
 
 
 def value_of(mention: Mention, column: str) -> str:
@@ -123,24 +143,29 @@ class LabelTally:
         for word, share in drivers:
             self.drivers.add(word, share)
             self.n_driven.add(word)
-        score = _rate(mention, drivers)
+        score = _rate(mention)
         if not drivers or score <= 0:
             return
         first, _ = drivers[0]
         known = self.quotations.get(first)
-        if known is None or (known.score, known.text) < (score, mention.sentence):
+        is_better = known is None or (known.score, known.text) < (score, mention.sentence)
+        if is_better and mention.is_plain is not False:  # its words say what its label says
             self.quotations[first] = Quotation(score, mention.alone())
         if len(self.quotations) > 2 * _MAX_QUOTATIONS:
             kept = sorted(self.quotations, key=lambda word: (-self.drivers[word], word))[:_MAX_QUOTATIONS]
             self.quotations = {word: self.quotations[word] for word in kept}
 
     def best_quotations(self, count: int, words: Sequence[str] = ()) -> list[Quotation]:
-        """Return quotations of different sentences: those that these words drive, in their order, then the best others."""
-        others = sorted(self.quotations, key=lambda word: (-self.quotations[word].score, word))
+        """Return quotations of different sentences: those that these words drive, the most confident first, then others."""
+        place = {word: number for number, word in enumerate(words)}
+
+        def rank(word: str) -> tuple[bool, float, int, str]:
+            return word not in place, -self.quotations[word].score, place.get(word, 0), word
+
+        ranked = sorted(self.quotations, key=rank)
         chosen: dict[str, Quotation] = {}
-        for word in (*words, *others):
-            if word in self.quotations:
-                chosen.setdefault(self.quotations[word].text, self.quotations[word])
+        for word in ranked:
+            chosen.setdefault(self.quotations[word].text, self.quotations[word])
         return list(chosen.values())[:count]
 
 
@@ -149,13 +174,14 @@ class AspectTally:
     """What is said of one aspect: counts by label, whole and divided."""
 
     counts: list[int]
+    n_mentions: int = 0  # without an opinion
     by_value: dict[str, list[int]] = field(default_factory=dict)
     by_period: dict[int, list[int]] = field(default_factory=dict)
     labels: dict[str, LabelTally] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
-        """The number of mentions."""
+        """The number of opinions."""
         return sum(self.counts)
 
 
@@ -176,19 +202,24 @@ class Tally:
     aspects: dict[str, AspectTally] = field(default_factory=dict)
     whole: AspectTally = field(init=False)
     n_undated: int = 0
-    n_left_out: int = 0  # mentions of aspects that the user's groups leave out
+    n_left_out: int = 0  # opinions about aspects that the user's groups leave out
     _own: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.whole = AspectTally([0] * len(self.labels))
 
     def add(self, mention: Mention) -> None:
-        """Count a mention."""
-        name = self.groups.of(mention.aspect)
+        """Count an opinion, or a mention of an aspect that there are opinions about."""
+        name = OVERALL if mention.is_overall else self.groups.of(mention.aspect)
+        if not mention.is_opinion:
+            self.whole.n_mentions += 1
+            if name in self.groups.totals:
+                self.aspects.setdefault(name, AspectTally([0] * len(self.labels))).n_mentions += 1
+            return
         if not name:
             self.n_left_out += 1
             return
-        if mention.spelling not in self.groups.by_spelling:
+        if not mention.is_overall and mention.spelling not in self.groups.by_spelling:
             name = OTHERS
         place = self.labels.index(mention.label)
         value = value_of(mention, self.by) if self.by is not None else ""
@@ -221,12 +252,11 @@ class Tally:
         return self._own[name]
 
 
-def survey(mentions: Iterable[Mention | EmptyReview], by: str | None = None, dates: DateColumn | None = None) -> Survey:
+def survey(mentions: Iterable[Mention | EmptyReview], into: Survey) -> Survey:
     """Make the first pass."""
-    found = Survey(by, dates)
     for mention in mentions:
-        found.add(mention)
-    return found
+        into.add(mention)
+    return into
 
 
 def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
@@ -270,14 +300,12 @@ def distinctive_words(aspect: AspectTally, label: str, count: int) -> list[tuple
     return frequent[:count]
 
 
-def _rate(mention: Mention, drivers: Sequence[tuple[str, float]]) -> float:
-    """Return how well a sentence shows what is said: sure of its label, driven by words, neither short nor long."""
+def _rate(mention: Mention) -> float:
+    """Return how well a sentence shows what is said: how sure its label is, less where it is short or long."""
     length = len(mention.sentence)
     if length > _MAX_QUOTED or not mention.words:
         return 0.0
-    off = max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0)
-    driven = sum(share for _, share in drivers[:2])
-    return mention.probability * (0.3 + driven) / (1 + off / 40)
+    return mention.probability / (1 + max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0) / 40)
 
 
 def counts_by(part: Mapping[Any, Sequence[int]], keys: Iterable[Any], n_labels: int) -> list[list[int]]:

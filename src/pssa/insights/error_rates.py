@@ -50,8 +50,9 @@ class ErrorRates:
         n_all = sum(map(sum, self.confusion))
         n_right = sum(row[place] for place, row in enumerate(self.confusion))
         return (
-            "The 95 % intervals account for the number of reviews and for the classifier's mistakes: it was right on"
-            f" {percent(n_right / n_all)} of {n_all:,} instances of {self.source}, and we assume about the same here."
+            "The 95 % intervals account for the number of reviews and for mistakes such as the classifier makes on"
+            f" {self.source}, where {percent(n_right / n_all)} of {n_all:,} labels are right. On other reviews it can make"
+            " more; labelled reviews of your own tell (--held-out)."
         )
 
 

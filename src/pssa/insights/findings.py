@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
+from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend, wilson
 from pssa.evaluation.significance import SIGNIFICANT
 from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, distinctive_words
 from pssa.insights.dates import Calendar
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import NEUTRAL, OVERALL, Mention
 
 N_WORDS = 6  # drivers of an aspect and a label
 MAX_ASPECTS = 50  # on the page; the table has all
 _FEW_ASPECTS = 12  # that the page shows however rare they are
 MAX_VALUES = 12  # groups of reviews that are compared
 _N_QUOTATIONS = 3
-_LEAST_FREQUENT = 10  # mentions of an aspect that may stand out, where there are enough
-_LEAST_COMPARED = 5  # mentions of an aspect in a group of reviews
+_LEAST_COMPARED = 5  # opinions of an aspect in a group of reviews
 _GOOD, _BAD = ("positive", "pos", "good"), ("negative", "neg", "bad")
 
 
@@ -28,7 +27,7 @@ class LabelFinding:
 
     label: str
     kind: str  # good, bad or other: its colour and its place in a bar
-    count: int  # mentions that the classifier gave the label
+    count: int  # opinions that the classifier gave the label
     share: ShareEstimate
     drivers: tuple[tuple[str, int], ...]  # words with their mentions
     quotations: tuple[Mention, ...]
@@ -66,7 +65,7 @@ class ShareTrend:
 
     aspect: str
     label: str
-    first: float  # share in the first half of the mentions
+    first: float  # share in the first half of the opinions
     last: float  # and in the second
     p: float  # adjusted
 
@@ -79,7 +78,8 @@ class AspectFinding:
     """What is said of one aspect."""
 
     name: str
-    total: int  # mentions
+    total: int  # opinions
+    n_mentions: int  # without an opinion
     spellings: tuple[tuple[str, int], ...]
     labels: tuple[LabelFinding, ...]
     periods: tuple[Part, ...] = ()
@@ -97,7 +97,7 @@ class Findings:
     survey: Survey
     labels: tuple[str, ...]
     whole: AspectFinding  # of all aspects
-    aspects: tuple[AspectFinding, ...]  # the most frequent first
+    aspects: tuple[AspectFinding, ...]  # that of the whole first, then the most frequent
     rest: tuple[AspectFinding, ...]  # rare aspects: labels alone
     values: tuple[str, ...]
     periods: tuple[str, ...]
@@ -107,16 +107,34 @@ class Findings:
     n_undated: int
     n_left_out: int
 
-    def stand_out(self, kind: str, count: int) -> list[AspectFinding]:
-        """Return the aspects with most mentions of the good or the bad label above what the average aspect has.
+    @property
+    def n_aspects(self) -> int:
+        """The number of aspects that texts name."""
+        return sum(one.name != OVERALL for one in (*self.aspects, *self.rest))
 
-        No aspect is among both: the greater difference decides.
+    def stand_out(self, kind: str, count: int) -> list[AspectFinding]:
+        """Return the aspects that people like, or dislike: good opinions outweigh bad ones, or the other way round, by more than
+        chance, and the whole interval of their share lies above the share among all opinions.
         """
-        other = {"good": "bad", "bad": "good"}[kind]
-        frequent = [one for one in self.aspects if one.total >= _LEAST_FREQUENT]
-        known = frequent if len(frequent) >= 2 * count else self.aspects
-        chosen = [one for one in known if self._excess(one, kind) > max(0.0, self._excess(one, other))]
+        chosen = [one for one in self._unusual(kind) if self._outweighs(one, kind)]
         return sorted(chosen, key=lambda one: (-one.total * self._excess(one, kind), one.name))[:count]
+
+    def contested(self, count: int) -> list[AspectFinding]:
+        """Return aspects with more bad opinions than usual that do not outweigh the good ones."""
+        chosen = [one for one in self._unusual("bad") if not self._outweighs(one, "bad")]
+        return sorted(chosen, key=lambda one: (-one.total * self._excess(one, "bad"), one.name))[:count]
+
+    def _unusual(self, kind: str) -> list[AspectFinding]:
+        named = [one for one in self.aspects if one.name != OVERALL]
+        usual = self.whole.of_kind(kind)
+        return [
+            one for one in named if usual and (found := one.of_kind(kind)) and found.share.low > usual.share.counted
+        ]
+
+    def _outweighs(self, aspect: AspectFinding, kind: str) -> bool:
+        ours, theirs = aspect.of_kind(kind), aspect.of_kind({"good": "bad", "bad": "good"}[kind])
+        n_ours, n_theirs = ours.count if ours else 0, theirs.count if theirs else 0
+        return wilson(n_ours, n_ours + n_theirs)[1] > 0.5
 
     def _excess(self, aspect: AspectFinding, kind: str) -> float:
         """Return how far the share of the good or the bad label is above that of all aspects; 0 without such a label."""
@@ -125,7 +143,7 @@ class Findings:
 
     def table(self, most: int | None = None) -> Iterator[Sequence[Any]]:
         """Yield a table of all aspects, or of the `most` frequent: a header, and a line for each aspect and label."""
-        yield ("aspect", "label", "mentions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
+        yield ("aspect", "label", "opinions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
         for aspect in (*self.aspects, *self.rest)[:most]:
             spellings = "; ".join(spelling for spelling, _ in aspect.spellings)
             for one in aspect.labels:
@@ -141,15 +159,15 @@ def label_kind(label: str) -> str:
 
 
 def select_aspects(totals: Mapping[str, int]) -> frozenset[str]:
-    """Return the aspects that the page shows: the most frequent; after the first few, none that is rare among many mentions."""
+    """Return the aspects that the page shows: the most frequent; after the first few, none that is rare among many."""
     least = max(2, min(5, sum(totals.values()) // 200))
     ranked = sorted((name for name in totals if name), key=lambda one: (-totals[one], one))
     shown = [name for place, name in enumerate(ranked) if place < _FEW_ASPECTS or totals[name] >= least]
-    return frozenset(shown[:MAX_ASPECTS])
+    return frozenset((OVERALL, *shown[:MAX_ASPECTS]))
 
 
 def select_values(totals: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the groups of reviews that are compared: those with most mentions, in the order of their names."""
+    """Return the groups of reviews that are compared: those with most opinions, in the order of their names."""
     ranked = sorted((value for value in totals if value), key=lambda one: (-totals[one], one))
     return tuple(sorted(ranked[:MAX_VALUES]))
 
@@ -166,13 +184,14 @@ class Analyst:
 
     def find(self) -> Findings:
         """Return all findings."""
-        ranked = sorted(self.tally.aspects, key=lambda one: (-self.tally.aspects[one].total, one))
+        aspects_of = self.tally.aspects
+        ranked = sorted(aspects_of, key=lambda one: (one != OVERALL, -aspects_of[one].total, one))
         aspects = tuple(self._aspect(name) for name in ranked if name in self.tally.detailed)
         rest = tuple(self._aspect(name) for name in ranked if name not in self.tally.detailed)
         return Findings(
             survey=self.survey,
             labels=self.tally.labels,
-            whole=self._finding("all aspects", self.tally.whole),
+            whole=self._finding("all opinions", self.tally.whole),
             aspects=aspects,
             rest=rest,
             values=self.values,
@@ -190,7 +209,12 @@ class Analyst:
         return self._finding(name, self.tally.aspects[name], spellings)
 
     def _finding(self, name: str, tally: AspectTally, spellings: tuple[tuple[str, int], ...] = ()) -> AspectFinding:
-        shares = self.estimator.estimate(tally.counts)
+        # The error rates of a model that does not tell mentions from opinions cover both.
+        left_out = [
+            tally.n_mentions if self.survey.is_inferred and label.lower() == NEUTRAL else 0
+            for label in self.tally.labels
+        ]
+        shares = self.estimator.estimate(tally.counts, left_out)
         labels = tuple(
             LabelFinding(label, label_kind(label), count, share, *self._reasons(tally, label))
             for label, count, share in zip(self.tally.labels, tally.counts, shares, strict=True)
@@ -198,12 +222,12 @@ class Analyst:
         is_detailed = name in self.tally.detailed or tally is self.tally.whole
         n_periods = self.calendar.n_periods if self.calendar is not None else 0
         if not is_detailed:
-            return AspectFinding(name, tally.total, spellings, labels)
-        # Charts over time show no intervals, which would take long for many short periods.
+            return AspectFinding(name, tally.total, tally.n_mentions, spellings, labels)
+        # Periods and groups of reviews are compared with each other: the classifier errs alike in all of them.
         counted = counts_by(tally.by_period, range(n_periods), len(self.tally.labels))
-        periods = _parts(ShareEstimator(), self._periods(), counted)
-        values = _parts(self.estimator, self.values, counts_by(tally.by_value, self.values, len(self.tally.labels)))
-        return AspectFinding(name, tally.total, spellings, labels, periods, values)
+        periods = _parts(self._periods(), counted)
+        values = _parts(self.values, counts_by(tally.by_value, self.values, len(self.tally.labels)))
+        return AspectFinding(name, tally.total, tally.n_mentions, spellings, labels, periods, values)
 
     def _reasons(self, tally: AspectTally, label: str) -> tuple[tuple[tuple[str, int], ...], tuple[Mention, ...]]:
         if label not in tally.labels:
@@ -233,14 +257,13 @@ class Analyst:
         return tuple(sorted(_significant(found), key=lambda one: (one.p, one.aspect, one.value, one.label)))
 
     def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[GroupDifference]:
-        here, elsewhere = self.estimator.estimate(row), self.estimator.estimate(rest)
         return [
             GroupDifference(
                 aspect,
                 value,
                 label,
-                here[place].counted,
-                elsewhere[place].counted,
+                row[place] / sum(row),
+                rest[place] / sum(rest),
                 fisher_exact(((row[place], sum(row) - row[place]), (rest[place], sum(rest) - rest[place]))),
             )
             for place, label in enumerate(self.tally.labels)
@@ -256,10 +279,11 @@ class Analyst:
             totals = [sum(row) for row in rows]
             if sum(totals) < 2 * _LEAST_COMPARED:
                 continue
-            first, last = (self.estimator.estimate(half) for half in _halves(rows))
+            first, last = _halves(rows)
             for place, label in enumerate(self.tally.labels):
                 _, p = trend([row[place] for row in rows], totals)
-                found.append(ShareTrend(name, label, first[place].counted, last[place].counted, p))
+                ends = first[place] / max(sum(first), 1), last[place] / max(sum(last), 1)
+                found.append(ShareTrend(name, label, *ends, p))
         return tuple(sorted(_significant(found), key=lambda one: (one.p, one.aspect, one.label)))
 
 
@@ -269,12 +293,13 @@ def _significant(tested: Sequence[TestedT]) -> list[TestedT]:
     return [replace(one, p=p) for one, p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]
 
 
-def _parts(estimator: ShareEstimator, names: Sequence[str], rows: Sequence[Sequence[int]]) -> tuple[Part, ...]:
+def _parts(names: Sequence[str], rows: Sequence[Sequence[int]]) -> tuple[Part, ...]:
+    estimator = ShareEstimator()
     return tuple(Part(name, sum(row), tuple(estimator.estimate(row))) for name, row in zip(names, rows, strict=True))
 
 
 def _halves(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Return the counts of the earlier and of the later periods, with about as many mentions each."""
+    """Return the counts of the earlier and of the later periods, with about as many opinions each."""
     whole, seen, cut = sum(map(sum, rows)), 0, len(rows)
     for place, row in enumerate(rows):
         seen += sum(row)

@@ -23,6 +23,7 @@ from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_csv_style, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically
+from pssa.data.numbers import percent
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, setting
@@ -32,21 +33,24 @@ from pssa.insights.dates import DateColumn
 from pssa.insights.error_rates import ErrorRates
 from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
-from pssa.insights.mentions import EmptyReview, FieldNames, Mention, read_mentions
+from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import PageFacts, render_page
 from pssa.insights.scored_rows import ScoredRows, write_rows
 from pssa.report.run_reader import name_run
 from pssa.runs import Classifier, load
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import STARTER, is_starter, resolve_run
 from pssa.runs.saved_model import Description
 
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
+_N_TRAINED = 4  # aspects that tell what a model was trained on
+_ALIKE = 0.9, 0.6  # shares of words and aspects that a model knows in reviews like its training texts
 _LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
 _STEP_ROWS = 5000  # between two reports of progress
-_ADDED = ("aspect_group", "driver")  # columns of the file of rows
+_ADDED = ("aspect_group", "driver", IS_MENTION)  # columns of the file of rows
 
 Step = Callable[[str, int], None]  # what is done, and how many rows so far
 
@@ -98,13 +102,14 @@ class InsightsSummary:
     page: str
     reviews: int
     empty: int  # reviews without an aspect
-    mentions: int  # that are counted
+    opinions: int
+    mentions: int  # of aspects, without an opinion
     aspects: int  # groups of aspects
     labels: Mapping[str, int]
     rejected: int  # rows that could not be used
     notes: Mapping[str, int]  # mentions in texts unlike the training data, by kind
     empty_notes: Mapping[str, int]  # the same of reviews without an aspect
-    undated: int  # mentions without a date that can be read
+    undated: int  # opinions without a date that can be read
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
     reason: str = ""  # why the first of the rejected rows could not be used
@@ -186,7 +191,8 @@ class _Work:
         rates = ErrorRates.of_run(job.run, self.labels)
         if self._corpus is not None and job.held_out is not None:
             rates = ErrorRates.measured(classifier, self._corpus, job.held_out.name)
-        found = survey(self._mentions(scored, "counting aspects"), job.by, self.dates)
+        into = Survey(job.by, self.dates, profile=classifier.profile)
+        found = survey(self._mentions(scored, "counting aspects"), into)
         n_rejected, reason = scored.first_rejected()
         if not found.n_reviews:
             scored.path.unlink()
@@ -199,6 +205,7 @@ class _Work:
             title=_TITLE,
             model=self._describe_model(classifier),
             errors=rates.describe(estimator),
+            trust=self._describe_trust(classifier, found),
             by=job.by or "",
             date=job.date or "",
             n_skipped=n_rejected,
@@ -224,6 +231,7 @@ class _Work:
         job = self.job
         if job.rows is not None:
             output_format = choose_output_format(str(job.rows), None, self.labels).styled(facts.style)
+            output_format = replace(output_format, escape_formulas=True)
             rows = self._rows(self._mentions(scored), groups)
             write_rows(rows, job.rows, output_format, lambda n_rows: self.on_step("writing rows", n_rows))
         if job.table is not None:
@@ -246,7 +254,8 @@ class _Work:
         for mention in mentions:
             if isinstance(mention, Mention):
                 fields = {name: value for name, value in mention.fields.items() if name != "explanation"}
-                yield fields | dict(zip(_ADDED, (groups.of(mention.aspect), mention.driver), strict=True))
+                name = OVERALL if mention.is_overall else groups.of(mention.aspect)
+                yield fields | dict(zip(_ADDED, (name, mention.driver, not mention.is_opinion), strict=True))
 
     def _check_files(self) -> None:
         """Refuse inputs that cannot be read twice, and outputs that exist, cannot be written or are inputs too."""
@@ -302,13 +311,40 @@ class _Work:
             f"We found the aspects with {finder} and labelled them with {run} ({classifier.name}). Both make mistakes."
         )
 
+    def _describe_trust(self, classifier: Classifier, found: Survey) -> str:
+        """Return what the model was trained on, how much of these reviews it understood, and how far to trust the shares."""
+        parts, is_alike = [], True
+        if classifier.profile is not None and classifier.profile.aspects and found.n_words:
+            *most, last = classifier.profile.aspects[:_N_TRAINED]
+            about = f"{', '.join(most)} and {last}" if most else last
+            n_new = found.notes[NEW_ASPECT]
+            words, aspects = found.n_known_words / found.n_words, 1 - n_new / max(found.n_aspects, 1)
+            parts += [
+                f"The model was trained on texts about {about}.",
+                f"It knows {percent(words, 0)} of the words and {percent(aspects, 0)} of the aspects in these reviews,",
+            ]
+            is_alike = words >= _ALIKE[0] and aspects >= _ALIKE[1]
+        else:
+            parts.append("The run does not say what texts it was trained on; of these reviews,")
+        parts.append(f"and finds no aspect in {percent(found.n_empty / max(found.n_reviews, 1), 0)} of them.")
+        if self.job.held_out is not None:
+            parts.append(f"The intervals include its mistakes on {self.job.held_out.name}.")
+        elif classifier.profile is None or not is_alike:
+            parts.append(
+                "These reviews differ from its training texts: trust the order of the shares, not their exact size."
+            )
+        else:
+            parts.append("These reviews are like its training texts, so the shares are about right.")
+        return " ".join(parts)
+
     def _summarise(self, findings: Findings, n_rejected: int, reason: str) -> InsightsSummary:
         return InsightsSummary(
             page=str(self.job.out),
             reviews=findings.survey.n_reviews,
             empty=findings.survey.n_empty,
+            opinions=findings.whole.total,
             mentions=findings.survey.n_mentions,
-            aspects=len(findings.aspects) + len(findings.rest),
+            aspects=findings.n_aspects,
             labels={one.label: one.count for one in findings.whole.labels},
             rejected=n_rejected,
             notes=dict(findings.survey.notes.most_common()),

@@ -2,6 +2,9 @@
 
 A driver is a content word on which the classifier's attention rests. A word that is turned around drives as `not fresh`, whether
 the attention rests on `fresh` or on `not`; what rests on `utterly` counts for the word that it strengthens.
+
+A mention is an opinion unless the model says that it is none. Where the model cannot say it, a neutral mention without an opinion
+word near it is none.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
-from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
+from pssa.runs.input_profile import LONG_TEXT, NEW_ASPECT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
+from pssa.stress.lexicon import find_opinion_word
 from pssa.stress.negation import is_negator
 
 _STRENGTHENER_WORDS = """
@@ -29,7 +33,16 @@ seriously severely simply super terribly too totally truly unbelievably utterly
 _STRENGTHENERS = frozenset(_STRENGTHENER_WORDS.split())
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
 UNFOUNDED = (OTHER_SCRIPT, UNKNOWN_WORDS)  # kinds of notes about texts whose label is a guess
-_KINDS = (*UNFOUNDED, LONG_TEXT)  # a new aspect alone says little
+_KINDS = (*UNFOUNDED, LONG_TEXT, NEW_ASPECT)
+IS_MENTION = "is_mention"  # the field in which a model says that a mention is no opinion
+OVERALL = "overall"  # the name of opinions about the whole, whose aspect the text does not name
+NEUTRAL = "neutral"
+_SIGNS = {"positive": 1, "pos": 1, "good": 1, "negative": -1, "neg": -1, "bad": -1}
+_STOPS = frozenset(".;:!?") | {"but", "although", "though", "while", "however", "yet"}  # opinions do not reach beyond
+_MILD = frozenset(
+    ("okay", "ok", "average", "mediocre", "fine", "decent", "acceptable", "adequate", "standard", "usual")
+)
+_NEAR = 6  # words from an opinion word to its aspect
 _REACH = 3  # words from a negator to what it turns around, or from a strengthener to what it strengthens
 _LEAST_SHARE = 0.02  # of a driver
 
@@ -57,6 +70,43 @@ class Mention:
     def drivers(self) -> list[tuple[str, float]]:
         """The content words that drive the label, with their shares, the greatest first."""
         return find_drivers(self.words, self.spelling.split())
+
+    @property
+    def is_overall(self) -> bool:
+        """Whether it is an opinion about the whole, without a named aspect."""
+        return not self.aspect
+
+    @cached_property
+    def is_opinion(self) -> bool:
+        """Whether it says something about its aspect; the model knows, or the words near a neutral aspect tell."""
+        if self.fields.get(IS_MENTION) is not None:
+            return not self.fields[IS_MENTION]
+        return self.is_overall or self.label.lower() != NEUTRAL or bool(self.near_signs)
+
+    @cached_property
+    def near_signs(self) -> list[int]:
+        """Signs of the opinion words near the aspect, the nearest first; 0: mild, or either."""
+        lowered = _lowered(self.words)
+        inside = [place for place, word in enumerate(self.words) if word[1] < self.span[1] and self.span[0] < word[2]]
+        first, last = (inside[0], inside[-1]) if inside else (0, -1)
+        found: list[tuple[int, int]] = []
+        for step, place in ((-1, first), (1, last)):
+            for distance in range(1, _NEAR + 1 if inside else len(lowered) + 1):
+                place += step
+                if not 0 <= place < len(lowered) or (inside and lowered[place] in _STOPS):
+                    break
+                if (sign := _sign(lowered, place)) is not None:
+                    found.append((distance, sign))
+        return [sign for _, sign in sorted(found, key=lambda one: one[0])]
+
+    @property
+    def is_plain(self) -> bool | None:
+        """Whether the nearest opinion word and the first driver agree with the label; None: there are no such words."""
+        driven = (find_opinion_word(word.removeprefix("not ")) for word, _ in self.drivers)
+        turned = (-1 if word.startswith("not ") else 1 for word, _ in self.drivers)
+        signs = [turn * known.sign for turn, known in zip(turned, driven, strict=True) if known and known.sign][:1]
+        signs += [sign for sign in self.near_signs if sign][:1]
+        return {*signs} == {_SIGNS.get(self.label.lower(), 0)} if signs else None
 
     @property
     def driver(self) -> str:
@@ -92,7 +142,7 @@ class Mention:
         start, end = (place - offset for place in self.span)
         inside = [place for place, span in enumerate(spans) if start < span[1] and span[0] < end]
         answer = Answer(self.label, {self.label: self.probability}, self.aspect, start, end)
-        aspect = (inside[0], inside[-1] + 1) if inside else (0, 1)
+        aspect = (inside[0], inside[-1] + 1) if inside else (len(spans), len(spans))
         return Explanation(self.sentence, spans, aspect, tuple(word[3] for word in self.words), "attention", answer)
 
 
@@ -102,6 +152,7 @@ class EmptyReview:
 
     notes: list[str]  # kinds of notes, as those of a mention
     is_blank: bool = False  # a row without a text
+    text: str = ""
 
 
 def _note_kinds(fields: Mapping[str, Any]) -> list[str]:
@@ -115,8 +166,7 @@ def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str
     :param words: of the sentence: word, offsets and share.
     :param own: words of the aspect, which are left out.
     """
-    lowered = [word.lower().replace("’", "'") for word, *_ in words]
-    left_out = {*own}
+    lowered, left_out = _lowered(words), {*own}
     shares: dict[str, float] = {}
     for place, (_, _, _, share) in enumerate(words):
         if share < _LEAST_SHARE:
@@ -142,18 +192,21 @@ class FieldNames:
 
 def read_mentions(path: Path, names: FieldNames = FieldNames()) -> Iterator[Mention | EmptyReview]:  # noqa: B008
     """Yield the mentions of a file of scored rows, and the reviews without any."""
-    review, last = 0, ("", -1)
+    review, last, had_overall = 0, ("", -1), False
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
-            if row[names.start] is None:
-                review, last = review + 1, ("", -1)
-                yield EmptyReview(_note_kinds(row), not str(row[names.text] or "").strip())
+            text, start = str(row[names.text] or ""), row[names.start]
+            if start is None:
+                review, last, had_overall = review + 1, ("", -1), False
+                yield EmptyReview(_note_kinds(row), not text.strip(), text)
                 continue
-            text, start = str(row[names.text]), row[names.start]
-            # Aspects of one review follow each other from left to right.
-            is_first = text != last[0] or start <= last[1]
-            review, last = review + is_first, (text, start)
+            # Aspects of one review follow each other from left to right; one answer about the whole is before or after them.
+            is_overall = not row[names.aspect]
+            is_first = text != last[0] or (had_overall if is_overall else start <= last[1])
+            review += is_first
+            had_overall = is_overall or (had_overall and not is_first)
+            last = (text, last[1] if is_overall and not is_first else -1 if is_overall else start)
             yield _mention((review, is_first), row, names)
 
 
@@ -162,13 +215,25 @@ def _mention(review: tuple[int, bool], row: Mapping[str, Any], names: FieldNames
     return Mention(
         *review,
         str(row[names.text]),
-        str(row[names.aspect]),
+        str(row[names.aspect] or ""),
         label,
         float(row["probabilities"][label]),
         tuple((word["word"], word["from"], word["to"], word["share"]) for word in words),
         (row[names.start], row[names.end]),
         row,
     )
+
+
+def _lowered(words: Sequence[tuple[str, int, int, float]]) -> list[str]:
+    return [word.lower().replace("’", "'") for word, *_ in words]
+
+
+def _sign(words: Sequence[str], place: int) -> int | None:
+    """Return the sign of an opinion word, turned by a negation; 0 for a mild one, None for any other word."""
+    known = find_opinion_word(words[place])
+    if known is None:
+        return 0 if words[place] in _MILD else None
+    return -known.sign if _is_negated(words, place) else known.sign
 
 
 def _is_driver(word: str) -> bool:

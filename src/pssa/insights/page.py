@@ -13,7 +13,7 @@ from jinja2 import Environment
 from pssa.bulk.source import CsvStyle
 from pssa.evaluation.shares import ShareEstimate
 from pssa.insights.findings import AspectFinding, Findings, GroupDifference
-from pssa.insights.mentions import UNFOUNDED
+from pssa.insights.mentions import OVERALL, UNFOUNDED
 from pssa.report.html import make_environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -33,6 +33,7 @@ class PageFacts:
     title: str
     model: str  # in words
     errors: str  # how intervals account for the classifier's errors, or why not
+    trust: str = ""  # what the model was trained on, how much it understood, how far to trust the shares
     by: str = ""
     date: str = ""
     n_skipped: int = 0  # rows that could not be used
@@ -56,12 +57,14 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
             n_in_table=min(_MAX_TABLE, len(findings.aspects) + len(findings.rest)),
             likes=findings.stand_out("good", _N_SUMMARY),
             dislikes=findings.stand_out("bad", _N_SUMMARY),
+            contested=findings.contested(_N_SUMMARY),
             ranks=_ranks(findings),
             marks=_marks(findings),
             differences=findings.differences[:_N_SENTENCES],
             changes=findings.changes[:_N_SENTENCES],
             unfounded=UNFOUNDED,
             compared=(findings.whole, *findings.aspects[:_N_COMPARED]),
+            overall=OVERALL,
             short_list=_SHORT_LIST,
             table=f"data:text/csv;charset=utf-8;base64,{table}",
         )

@@ -75,12 +75,17 @@ class InputProfile:
         """Return what about a text without an aspect is unlike the training texts; it may have several sentences."""
         return tuple(self._text_notes(text, tokenize(text)))
 
+    def count_known(self, text: str) -> tuple[int, int]:
+        """Return how many words of a text the training texts have, and how many words it has; numbers are no words."""
+        words = _plain_words(text, tokenize(text))
+        return sum(map(self._known.__contains__, words)), len(words)
+
     def _text_notes(self, text: str, spans: Sequence[Span]) -> list[str]:
         """Return the notes about script and words."""
         if script := _other_script(text, self.scripts):
             return [f"{OTHER_SCRIPT} ({script.capitalize()})"]
         words = _plain_words(text, spans)
-        unknown = len(words) - sum(map(self._known.__contains__, words))
+        unknown = sum(word not in self._known for word in words)
         expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
         is_unlike = len(words) >= _MIN_WORDS and unknown > expected * len(words)
         return [f"{UNKNOWN_WORDS} ({unknown} of {len(words)})"] if is_unlike else []
