@@ -52,6 +52,7 @@ _FILE = {
     "type": "object",
     "properties": {"file": {"type": "string", "contentMediaType": "text/csv"}},
     "required": ["file"],
+    "additionalProperties": False,
 }
 _CSV_BODY = {
     "required": True,
