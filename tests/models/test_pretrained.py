@@ -65,16 +65,27 @@ def test_attention_is_the_fast_one_unless_another_is_asked_for(
     assert body.config._attn_implementation == expected
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("named", ["attacker/evil", "paged|attacker/evil:kernel", "flash_attention_2"])
-def test_attention_that_a_configuration_names_is_never_fetched(tmp_path: Path, named: str) -> None:
-    write_encoder(tmp_path)
+def test_attention_that_a_configuration_names_is_never_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, architecture: str, named: str
+) -> None:
+    fetched: list[Any] = []
+    for loader in ("load_and_register_attn_kernel", "lazy_load_kernel", "get_kernel"):
+        monkeypatch.setattr(
+            f"transformers.integrations.hub_kernels.{loader}", lambda *given, **more: fetched.append(given)
+        )
+    write_encoder(tmp_path, architecture)
     path = tmp_path / "config.json"
-    path.write_text(
-        json.dumps(json.loads(path.read_text()) | {"_attn_implementation": named, "attn_implementation": named})
-    )
+    evil = {"_attn_implementation": named, "attn_implementation": named, "_attn_implementation_internal": named}
+    path.write_text(json.dumps(json.loads(path.read_text()) | evil))
     start = Pretrained.open(str(tmp_path))
-    body: Any = start.body(None, 0.1)
-    assert (body.config._attn_implementation, start.max_positions > 0) == ("sdpa", True)
+    start.save(tmp_path / "saved")
+    for opened in (start, Pretrained.load(tmp_path / "saved")):
+        body: Any = opened.body(None, 0.1)
+        assert body.config._attn_implementation in ("sdpa", "eager")
+        assert opened.max_positions > 0
+    assert fetched == []
 
 
 def test_a_configuration_that_asks_for_more_outputs_is_not_followed() -> None:

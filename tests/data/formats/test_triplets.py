@@ -152,21 +152,21 @@ def test_the_content_tells_the_format(tmp_path: Path, content: str) -> None:
     ],
 )
 def test_a_line_that_cannot_be_read_is_a_problem_and_the_next_is_read(tmp_path: Path, line: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     *before, last = reviews_of(tmp_path, line, ASTE)
     assert [each.line for each in before if isinstance(each, Problem)] == [1]
     assert isinstance(last, Review)
     assert last.line == 2
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_many_places_of_a_repeated_text_are_searched_in_bounded_time(tmp_path: Path) -> None:
     quadruples = ", ".join(["['a', 'c', 'positive', 'b']"] * 50)
-    began = time.perf_counter()
+    began = time.process_time()
     (review,) = reviews_of(tmp_path, f"{'a b ' * 24_000}####[{quadruples}]")
     assert isinstance(review, Review)
     assert review.opinions[0] == Opinion("positive", (0, 1), ((2, 3),))
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_quotes_and_escapes_are_those_of_python(tmp_path: Path) -> None:
