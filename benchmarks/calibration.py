@@ -56,7 +56,7 @@ def _measure(options: argparse.Namespace, name: str, model: str, seed: int) -> d
         metrics, classifier = json.loads((run / "metrics.json").read_text()), pssa.load(run)
         plain = replace(classifier, calibration=None)
         gold = torch.tensor([classifier.labels.index(example.label or "") for example in test])
-        before, after = plain.probabilities(test), classifier.probabilities(test)
+        before, after = plain.torch.probabilities(test), classifier.torch.probabilities(test)
     return {
         "set": name,
         "model": model,

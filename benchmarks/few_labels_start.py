@@ -26,6 +26,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.settings import Config
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training import NullObserver
 
 MODEL, BATCH = "bertabsa_att", 16
@@ -59,9 +60,9 @@ def run(trial: Trial, arguments: argparse.Namespace) -> dict[str, Any]:
     model = context.new_model()
     if trial.steps:
         context.train("initial", model, epochs)
-    classifier = Classifier(MODEL, config.data.labels, prepared.featurizer, (model.eval(),), (1.0,))
+    classifier = Classifier(TorchRuntime(MODEL, config.data.labels, prepared.featurizer, (model.eval(),), (1.0,)))
     gold = [example.label or "" for example in judge]
-    scores = score(gold, classifier.predicted_labels(judge.examples), classifier.labels)
+    scores = score(gold, classifier.torch.predicted_labels(judge.examples), classifier.labels)
     return {**vars(trial), "accuracy": scores.accuracy, "macro_f1": scores.macro_f1}
 
 

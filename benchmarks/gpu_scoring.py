@@ -45,6 +45,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.saved_model import Description, save_weights
+from pssa.runs.torch_runtime import TorchRuntime
 
 _MODEL, _ONE, _PIPELINE = "bertabsa_att", "one process", "Hugging Face pipeline"
 _LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
@@ -211,7 +212,7 @@ class Bench:
         model = model.to(self.device)
         if self.device == "cuda":
             models.narrow(model)
-        self.loaded = Classifier(_MODEL, DEFAULT_LABELS, featurizer, (model,), (1.0,), profile=profile)
+        self.loaded = Classifier(TorchRuntime(_MODEL, DEFAULT_LABELS, featurizer, (model,), (1.0,)), profile=profile)
 
     def start_processes(self, count: int) -> None:
         """Start processes that load the saved run; they go on starting when this returns."""
@@ -278,9 +279,9 @@ class Bench:
 
     def largest_difference(self) -> dict[str, float]:
         """Return by how much the logits of recorded encoders differ from those of others: one replay for each shape."""
-        member: Any = self.loaded.model
+        member: Any = self.loaded.torch.model
         corpus = self.indexed(1024)
-        encoder = RecordedEncoder(member.encoder, self.loaded.featurizer.table.pad_id)  # type: ignore[union-attr]
+        encoder = RecordedEncoder(member.encoder, self.loaded.torch.featurizer.table.pad_id)  # type: ignore[union-attr]
         plain = prediction.predict_logits(member, corpus, 256)
         found = [prediction.start_logits(member, corpus, 256, encoder)() for _ in range(3)]
         return {
@@ -291,20 +292,20 @@ class Bench:
     def indexed(self, count: int) -> IndexedCorpus:
         """Return so many rows as tensors, each a sentence of its own."""
         examples = [example for _ in range(-(-count // len(self.corpus))) for example in self.corpus][:count]
-        indexed = self.loaded.index(examples)
+        indexed = self.loaded.torch.index(examples)
         indexed.table.positions[:, 1] = torch.arange(count) % 20_000 + 1000
         return indexed
 
     def loop(self, count: int) -> dict[str, float]:
         """Return rows per second of the model alone, on tensors that are ready."""
         indexed, size = self.indexed(count), scorer.default_batch_size(_MODEL, "cuda")
-        work = partial(prediction.predict_logits, self.loaded.model, indexed, size)
+        work = partial(prediction.predict_logits, self.loaded.torch.model, indexed, size)
         work()
         return {"rows/s": count / _seconds(work)}
 
     def operations(self) -> float:
         """Return the floating-point operations of a row, without padding."""
-        member: Any = self.loaded.model
+        member: Any = self.loaded.torch.model
         lengths, config = self.indexed(len(self.corpus)).widths[:, 0].double(), member.encoder.body.config
         layers = sum(p.numel() for name, p in member.encoder.named_parameters() if "layer" in name and p.dim() == 2)
         attention = 4 * config.num_hidden_layers * config.hidden_size * lengths.square().mean()
@@ -312,7 +313,7 @@ class Bench:
 
     def encoder_shares(self) -> dict[str, float]:
         """Return operations per second of the encoder alone, by the width of 1,024 rows, with and without a mask."""
-        body: Any = self.loaded.model.encoder.body  # type: ignore[union-attr]
+        body: Any = self.loaded.torch.model.encoder.body  # type: ignore[union-attr]
         config, found = body.config, {}
         for width in (16, 24, 25, 32):
             ids = torch.full((_ENCODED, width), 2000, device=self.device)
@@ -331,10 +332,10 @@ class Bench:
         if self.device == "cpu":
             return []
         indexed, size = self.indexed(_ENCODED).to(torch.device("cuda")), _ENCODED
-        prediction.predict_logits(self.loaded.model, indexed, size)
+        prediction.predict_logits(self.loaded.torch.model, indexed, size)
         activities = [torch.profiler.ProfilerActivity.CUDA]
         with torch.profiler.profile(activities=activities) as profile:
-            prediction.predict_logits(self.loaded.model, indexed, size)
+            prediction.predict_logits(self.loaded.torch.model, indexed, size)
         found = [(e.key[:90], int(e.count), float(e.self_device_time_total) / 1000) for e in profile.key_averages()]
         return sorted(found, key=lambda kernel: -kernel[2])[:20]
 

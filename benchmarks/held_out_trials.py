@@ -32,6 +32,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.settings import Config
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training import NullObserver
 
 MEMNET: tuple[dict[str, Any], ...] = (
@@ -122,9 +123,9 @@ def run_few_labels(trial: FewLabels, arguments: argparse.Namespace) -> Record:
     context = RunContext(config, None, prepared, NullObserver())
     epochs = context.find_epochs()
     model = context.train("initial", context.new_model(), epochs)
-    classifier = Classifier(config.model, config.data.labels, prepared.featurizer, (model,), (1.0,))
+    classifier = Classifier(TorchRuntime(config.model, config.data.labels, prepared.featurizer, (model,), (1.0,)))
     gold = [example.label or "" for example in judge]
-    scores = score(gold, classifier.predicted_labels(judge.examples), classifier.labels)
+    scores = score(gold, classifier.torch.predicted_labels(judge.examples), classifier.labels)
     return {**vars(trial), "accuracy": scores.accuracy, "macro_f1": scores.macro_f1, "epochs": epochs}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness import Measurement, Request, Table, exponent, main, open_corpora, peak_memory, trained_run
 
-from pssa.aspects.run import has_tagger
+from pssa.aspects.find import has_tagger
 from pssa.data import Corpus
 
 _SIZES = (1_000, 10_000, 100_000)

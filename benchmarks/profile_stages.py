@@ -49,8 +49,8 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
             window = timed("reading", partial(next, cut))
             accepted = timed("finding words and aspect", partial(_accepted, window))
             examples = [row.example for row in accepted]
-            data = timed("cutting and indexing", partial(classifier.index, examples))
-            logits = timed("computing", partial(predict_logits, classifier.model, data, batch_size))
+            data = timed("cutting and indexing", partial(classifier.torch.index, examples))
+            logits = timed("computing", partial(predict_logits, classifier.torch.model, data, batch_size))
             said = timed("answers", partial(classifier.answers, examples, logits.softmax(dim=1)))
             fields = [output_fields(row.fields, answer) for row, answer in zip(accepted, said, strict=True)]
             timed("writing", partial(form.encode, fields, window.columns))

@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> int:
     run, test_file, *held_out_file = words
     classifier = pssa.load(resolve_run(run))
     test = pssa.read(test_file, labels=classifier.labels)
-    answers = classifier.predicted_labels(test)
+    answers = classifier.torch.predicted_labels(test)
     inside: dict[str, list[bool]] = defaultdict(list)
     widths: dict[str, list[float]] = defaultdict(list)
     for held_out, rows in _divisions(test, answers, classifier, held_out_file):
@@ -61,7 +61,7 @@ def _divisions(
     if held_out_file:
         held_out = pssa.read(held_out_file[0], labels=classifier.labels)
         gold = [example.label or "" for example in held_out]
-        yield score(gold, classifier.predicted_labels(held_out), classifier.labels).confusion, range(len(test))
+        yield score(gold, classifier.torch.predicted_labels(held_out), classifier.labels).confusion, range(len(test))
         return
     sentences = sorted({example.text for example in test})
     for seed in range(_HALVES):

@@ -31,7 +31,7 @@ from starter.packing import choose_words, size_of
 from starter.recording import record
 
 from pssa.aspects import resume_aspects, train_aspects
-from pssa.aspects.run import FOLDER
+from pssa.aspects.find import FOLDER
 from pssa.runs.compact import write_compact
 from pssa.runs.setting_types import parse_value
 from pssa.runs.training_run import resume, train

@@ -71,13 +71,13 @@ def by_try(texts: Sequence[str]) -> list[list[Found]]:
 
 def by_list(texts: Sequence[str]) -> list[list[Found]]:
     """A list of texts in Python."""
-    return [[_plain(each.as_dict()) for each in inside] for inside in pssa.pipeline("starter")(list(texts))]
+    return [[_plain(each.as_dict()) for each in inside] for inside in pssa.load("starter").predict(list(texts))]
 
 
 def by_text(texts: Sequence[str]) -> list[list[Found]]:
     """One text after the other."""
-    judge = pssa.pipeline("starter")
-    return [[_plain(each.as_dict()) for each in judge(text)] for text in texts]
+    judge = pssa.load("starter")
+    return [[_plain(each.as_dict()) for each in judge.predict(text)] for text in texts]
 
 
 def by_records(texts: Sequence[str]) -> list[list[Found]]:

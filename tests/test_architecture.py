@@ -33,8 +33,22 @@ ROOMS = (
     "serve",
     "cli",
 )
+BESIDE = {"runs": ("aspects",)}  # a classifier finds aspects, and a tagger is trained and kept like a run
 MOST_LINES = 500
 WITHOUT_TORCH = ("data",)  # rooms that answer questions, for which numpy is enough
+# What a run in another runtime than torch needs of rooms that train too.
+ANSWERING = (
+    "pssa.aspects.find",
+    "pssa.aspects.names",
+    "pssa.aspects.sentences",
+    "pssa.aspects.spans",
+    "pssa.evaluation.metrics",
+    "pssa.runs.answers",
+    "pssa.runs.calibration",
+    "pssa.runs.classifier",
+    "pssa.runs.input_profile",
+    "pssa.runs.loading",
+)
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 UNSAFE_NAMES = {"eval", "exec", "torch.load"}
@@ -86,7 +100,7 @@ def test_imports_are_written_in_full() -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_imports_only_itself_and_rooms_before_it(room: str) -> None:
-    allowed = {*SHARED, *ROOMS[: ROOMS.index(room) + 1]}
+    allowed = {*SHARED, *ROOMS[: ROOMS.index(room) + 1], *BESIDE.get(room, ())}
     wrong = [
         f"{name_of(path)} imports {found}"
         for path in FILES
@@ -150,6 +164,31 @@ print(*sorted({{"torch", "transformers"}} & {{*sys.modules}}))
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (ended.stdout.strip(), ended.stderr) == ("", "")
+
+
+def test_a_classifier_over_another_runtime_answers_without_torch() -> None:
+    program = f"""
+import importlib, sys
+sys.modules["torch"] = sys.modules["transformers"] = None  # importing them fails
+for name in {ANSWERING}:
+    importlib.import_module(name)
+import pandas, pssa
+from tests.runs.toy_runtime import ToyRuntime
+classifier = pssa.Classifier(ToyRuntime())
+text = "The good soup. A bad waiter."
+print(
+    [answer.label for answer in classifier.predict(text)],
+    [len(answers) for answers in classifier.predict([text, ""])],
+    [answer.label for answer in classifier.predict([(text, "soup"), (text, "waiter")])],
+    [len(answers) for answers in classifier.predict(pandas.Series([text]))],
+    list(classifier.predict(pandas.DataFrame({{"text": [text]}}))["label"]),
+)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=ROOT.parent.parent
+    )
+    labels = "['positive', 'negative']"
+    assert (ended.stdout.strip(), ended.stderr) == (f"{labels} [2, 0] {labels} [2] {labels}", "")
 
 
 def is_transformers(found: str) -> bool:

@@ -115,7 +115,7 @@ def test_a_description_of_a_first_version_is_read_with_what_was_added_since(tmp_
     for name in ("says", "max_pieces", "unit"):
         del found[name]
     (run / "model.json").write_text(json.dumps(found))
-    assert pssa.load(run).vote_weights == (1.0,)
+    assert pssa.load(run).torch.vote_weights == (1.0,)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

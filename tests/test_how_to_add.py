@@ -111,4 +111,4 @@ def test_a_method(add: Add, tmp_path: Path) -> None:
     add("Add a method", "pssa.runs.methods", "snapshots")
     assert "snapshots" in methods.names()
     run = pssa.train(embedded.load("train")[:12], tmp_path / "run", model="memnet", method="snapshots", epochs=1)
-    assert len(pssa.load(run).members) == 3
+    assert len(pssa.load(run).torch.members) == 3

@@ -33,7 +33,6 @@ SURFACE = [
     "load",
     "mine",
     "paired_bootstrap",
-    "pipeline",
     "push_to_hub",
     "read",
     "read_evidence",

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 import pssa
-from pssa.aspects.find import AspectFinder
 from pssa.aspects.names import NameFinder
-from pssa.aspects.text_pipeline import Pipeline
+from pssa.aspects.tagger_finder import AspectFinder
 from pssa.data.evidence import Finding, Header
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import WordTable
 from pssa.runs.explain import Trust
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.stress import StressResult, VariantSet
 from pssa.stress.variants import Variant
 
@@ -38,7 +38,9 @@ def _evidence() -> pssa.Evidence:
 def _classifier() -> pssa.Classifier:
     words = Vocabulary.build(CORPUS[0].words)
     table = WordTable(torch.zeros(len(words), 1), len(words))
-    return pssa.Classifier("memnet", LABELS, WordFeaturizer(words, table), (torch.nn.Linear(9, 9),), (1.0,))
+    return pssa.Classifier(
+        TorchRuntime("memnet", LABELS, WordFeaturizer(words, table), (torch.nn.Linear(9, 9),), (1.0,))
+    )
 
 
 def _evaluation() -> pssa.Evaluation:
@@ -91,13 +93,13 @@ def test_what_functions_return_is_short_too(tmp_path: Path) -> None:
     pssa.write(CORPUS, tmp_path / "a.jsonl")
     assert len(repr(pssa.check(tmp_path / "a.jsonl", labels=LABELS))) <= LONGEST
     assert len(repr(_evidence().examples[0])) <= LONGEST
-    featurizer = _classifier().featurizer
+    featurizer = _classifier().torch.featurizer
     variants = (Variant("typos", 0, CORPUS[0]),) * 99
     finders = AspectFinder(torch.nn.Linear(9, 9), featurizer), NameFinder(LABELS * 3)
     held = (
         featurizer,
         *finders,
-        *(Pipeline(_classifier(), finder) for finder in finders),
+        *finders,
         VariantSet(CORPUS, variants),
         StressResult({}, (True,) * 99, (False,) * 99, variants),
         Trust(9, 0, {"mask": {}}, (), None),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pssa
-from pssa.aspects.run import FOLDER
+from pssa.aspects.find import FOLDER
 from pssa.bulk.fingerprint import run_digest
 from pssa.runs.run_names import starter_run
 
@@ -30,7 +30,7 @@ def test_its_files_are_those_that_were_recorded(recorded: Any) -> None:
 
 
 def test_it_answers_as_recorded_on_any_processor(recorded: Any) -> None:
-    judge = pssa.pipeline("starter")
+    judge = pssa.load("starter").predict
     for item in recorded["answers"]:
         answers = [answer.as_dict() for answer in judge(item["text"])]
         assert [(each["from"], each["to"], each["label"]) for each in answers] == [

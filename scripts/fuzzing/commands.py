@@ -14,16 +14,13 @@ from fuzzing.bulk import NAMED, ON_CPU, OneThreadEngine
 from fuzzing.grammars import pieces_of, table
 from fuzzing.readers import using
 from fuzzing.target import Attack, Target
-from pssa.aspects.find import examples_of, find_in_texts, load_finder
 from pssa.aspects.spans import check_text
 from pssa.bulk.scorer import open_scorer
-from pssa.cli.try_ import as_dict, show
+from pssa.cli.try_ import as_dict, judge, show
 from pssa.data import embedded
 from pssa.insights.grouping import read_groups
 from pssa.insights.job import InsightsJob, make_insights
 from pssa.runs import load, train
-from pssa.runs.explain import explain
-from pssa.runs.run_names import starter_run
 
 __all__ = ["command_targets"]
 
@@ -73,15 +70,13 @@ def _surveying(run: Path) -> Callable[[Path], Attack]:
 
 
 def _trying(_: Path) -> Attack:
-    run = starter_run()
-    classifier, finder = load(run), load_finder(run)
+    classifier = load()
 
     def attack(content: bytes) -> None:
         text = check_text(content.decode("utf-8", "replace"))
-        (found,) = find_in_texts(finder, [text])
-        judged = list(zip(found, explain(classifier, examples_of(found)), strict=True))
-        json.dumps(as_dict(text, judged), allow_nan=False).encode()
+        (answers,) = judge(classifier, [text])
+        json.dumps(as_dict(text, answers), allow_nan=False).encode()
         with contextlib.redirect_stdout(io.StringIO()):
-            show(text, judged)
+            show(text, answers, classifier.saliency)
 
     return attack

@@ -18,7 +18,6 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from fuzzing.grammars import json_document, pieces_of, safetensors_file, toml_document
 from fuzzing.target import Attack, Target
-from pssa.aspects import pipeline
 from pssa.data import embedded
 from pssa.errors import InputError
 from pssa.models import Pretrained, build
@@ -138,7 +137,7 @@ def _report(run: Path) -> None:
 
 def _judge(run: Path) -> None:
     """A run with a tagger that can be loaded finds aspects and judges them, carefully too."""
-    judge = pipeline(run)
+    judge = load(run).predict
     for answer in judge("The food was great, but the service was slow."):
         if not all(map(math.isfinite, answer.probabilities.values())):
             raise AssertionError(f"the answer is {answer}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pssa.aspects.run import FOLDER
+from pssa.aspects.find import FOLDER
 from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.runs.directory import read_json, write_json

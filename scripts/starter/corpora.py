@@ -17,7 +17,8 @@ from pathlib import Path
 
 from pssa.aspects import AspectSentence, read_sentences
 from pssa.aspects.sentences import split_sentences
-from pssa.aspects.tagger import OUTSIDE, cut_words, tags_of
+from pssa.aspects.spans import cut_words
+from pssa.aspects.tagger import OUTSIDE, tags_of
 from pssa.data import embedded
 from pssa.data.example import Corpus, Example
 from pssa.data.io import read

@@ -25,7 +25,7 @@ def keep_calibration(root: Path, val: Path) -> None:
     (root / CALIBRATION).unlink(missing_ok=True)  # what the training chose was for the model before it was packed
     classifier, corpus = pssa.load(root), pssa.read(val)
     gold = torch.tensor([classifier.labels.index(example.label or "") for example in corpus])
-    found = Calibration.of(HeldOut(classifier.probabilities(corpus)[None], gold, "MAMS val", kept_out=True))
+    found = Calibration.of(HeldOut(classifier.torch.probabilities(corpus)[None], gold, "MAMS val", kept_out=True))
     assert found is not None
     found.save(root)
     write_atomically(root / CALIBRATION, flat_json(root / CALIBRATION).encode())

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from pssa.aspects.run import FOLDER
+from pssa.aspects.find import FOLDER
 from pssa.data.vectors import Vectors, read_vectors
 from pssa.data.vocabulary import Vocabulary
 from pssa.runs.compact import write_compact

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pssa
-from pssa.aspects.run import FOLDER
+from pssa.aspects.find import FOLDER
 from pssa.bulk.fingerprint import run_digest
 
 __all__ = ["TEXTS", "record"]
@@ -21,7 +21,7 @@ TEXTS = (
 
 def record(run: Path, path: Path) -> None:
     """Write the digests of classifier and tagger, and what they answer to the texts."""
-    answers = pssa.pipeline(run)(TEXTS)
+    answers = pssa.load(run).predict(TEXTS)
     content = {
         "digests": {name: run_digest(folder) for name, folder in (("run", run), ("tagger", run / FOLDER))},
         "answers": [

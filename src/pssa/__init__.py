@@ -16,8 +16,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pssa.aspects import pipeline
-    from pssa.aspects.text_pipeline import load
     from pssa.data import (
         Corpus,
         Evidence,
@@ -32,9 +30,9 @@ if TYPE_CHECKING:
     )
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
-    from pssa.runs import Answer, Classifier, Config, mine, resume, train
+    from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
+    from pssa.runs.answers import Explanation
     from pssa.runs.evaluate import Evaluation, evaluate
-    from pssa.runs.explain import Explanation
     from pssa.runs.hub import from_pretrained, push_to_hub
     from pssa.runs.onnx_export import export_onnx
     from pssa.runs.sklearn_estimator import AspectClassifier
@@ -68,7 +66,6 @@ __all__ = [
     "load",
     "mine",
     "paired_bootstrap",
-    "pipeline",
     "push_to_hub",
     "read",
     "read_evidence",
@@ -80,8 +77,6 @@ __all__ = [
 ]
 
 _HOME = {
-    "pssa.aspects": ("pipeline",),
-    "pssa.aspects.text_pipeline": ("load",),
     "pssa.data": (
         "Corpus",
         "Evidence",
@@ -96,9 +91,9 @@ _HOME = {
     ),
     "pssa.errors": ("InputError", "PssaError"),
     "pssa.evaluation": ("paired_bootstrap", "score"),
-    "pssa.runs": ("Answer", "Classifier", "Config", "mine", "resume", "train"),
+    "pssa.runs": ("Answer", "Classifier", "Config", "load", "mine", "resume", "train"),
     "pssa.runs.evaluate": ("Evaluation", "evaluate"),
-    "pssa.runs.explain": ("Explanation",),
+    "pssa.runs.answers": ("Explanation",),
     "pssa.runs.hub": ("from_pretrained", "push_to_hub"),
     "pssa.runs.onnx_export": ("export_onnx",),
     "pssa.runs.sklearn_estimator": ("AspectClassifier",),

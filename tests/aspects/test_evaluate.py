@@ -14,7 +14,8 @@ from pssa.data.example import Corpus, Example
 from pssa.data.reviews import Opinion, Review
 from pssa.errors import InputError
 from pssa.evaluation import SpanScores
-from pssa.runs.classifier import Answer, Classifier
+from pssa.runs.answers import Answer
+from pssa.runs.classifier import Classifier
 
 
 @dataclass

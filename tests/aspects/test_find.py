@@ -13,10 +13,10 @@ from tests.aspects.made_taggers import toy_sentences
 from tests.models.encoders import tiny_encoder
 
 from pssa.aspects import AspectFinder, evaluate_aspects
-from pssa.aspects.find import cut_parts
 from pssa.aspects.run import TaggerConfig
-from pssa.aspects.spans import AspectSentence
-from pssa.aspects.tagger import as_example, cut_words
+from pssa.aspects.spans import AspectSentence, cut_words
+from pssa.aspects.tagger import as_example
+from pssa.aspects.tagger_finder import cut_parts
 from pssa.runs.featurizer import PieceFeaturizer
 
 

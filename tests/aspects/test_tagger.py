@@ -13,13 +13,12 @@ from tests.aspects.made_taggers import SMALL
 from tests.models.encoders import tiny_encoder
 
 from pssa.aspects.run import TaggerConfig
-from pssa.aspects.spans import AspectSentence
+from pssa.aspects.spans import AspectSentence, cut_words
 from pssa.aspects.tagger import (
     BEGIN,
     INSIDE,
     OUTSIDE,
     as_example,
-    cut_words,
     decode,
     index_sentences,
     predict_tags,

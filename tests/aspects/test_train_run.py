@@ -51,21 +51,21 @@ def test_a_run_has_its_own_tagger_and_says_so(run: Path) -> None:
 
 @pytest.mark.slow
 def test_one_call_finds_and_judges_the_aspects_of_raw_text(run: Path) -> None:
-    judge = pssa.pipeline(run)
-    answers = judge(REVIEW)
+    judge = pssa.load(run)
+    answers = judge.predict(REVIEW)
     assert [(answer.aspect, answer.start, answer.end) for answer in answers] == [
         ("screen", 21, 27),
         ("front desk", 49, 59),
     ]
-    alone = judge.classifier.predict("The screen is great!", "screen")
+    alone = judge.predict("The screen is great!", "screen")
     assert answers[0].probabilities == pytest.approx(alone.probabilities)
-    assert judge([REVIEW, "", "We came in May."]) == [answers, [], []]
-    named = pssa.pipeline(run, aspects=["May"])(REVIEW)
+    assert judge.predict([REVIEW, "", "We came in May."]) == [answers, [], []]
+    named = pssa.load(run, aspects=["May"]).predict(REVIEW)
     assert [answer.aspect for answer in named] == ["May"]
     with pytest.raises(InputError, match="expected text"):
-        judge([3])  # type: ignore[list-item]
+        judge.predict(["The screen.", 3])
     with pytest.raises(InputError, match="aspects_from"):
-        pssa.pipeline(run, aspects_from=run, aspects="food")
+        pssa.load(run, aspects_from=run, aspects="food")
 
 
 @pytest.mark.slow
@@ -102,9 +102,3 @@ def test_data_that_may_leave_out_aspects_train_no_tagger(tmp_path: Path) -> None
         with pytest.raises(InputError, match="aspects_train"):
             train_with_tagger(data, tmp_path / "run", **CLASSIFIER)
     assert not (tmp_path / "run").exists()
-
-
-def test_a_run_without_tagger_says_how_aspects_can_be_found(tmp_path: Path) -> None:
-    (tmp_path / "model.json").write_text("{}")
-    with pytest.raises(InputError, match=r"aspects_from.*starter.*aspects"):
-        pssa.pipeline(tmp_path)

@@ -32,6 +32,7 @@ from pssa.data.example import Example
 from pssa.data.rows import Row
 from pssa.errors import InputError, RunError
 from pssa.runs import Answer
+from pssa.runs.torch_runtime import TorchRuntime
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +84,7 @@ def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
     scoring = Scoring(device="cpu", batch_size=8)
     outputs = [tmp_path / "threads.jsonl", tmp_path / "overlapped.jsonl"]
     for on_gpu, output in enumerate(outputs):
-        monkeypatch.setattr("pssa.bulk.scorer._is_on_gpu", lambda classifier, on_gpu=on_gpu: bool(on_gpu))
+        monkeypatch.setattr(TorchRuntime, "is_on_gpu", bool(on_gpu))
         predict(Job(run, (str(rows),), str(output), errors="skip", scoring=scoring), LocalEngine())
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     assert len(outputs[1].read_text("utf-8").splitlines()) == 100

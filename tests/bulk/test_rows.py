@@ -14,7 +14,7 @@ from pssa.data.example import Example
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError
 from pssa.runs import Answer
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 ANSWER = Answer("positive", {"positive": 0.75, "negative": 0.25}, "screen", 2, 8)
 EXPLANATION = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (1.0, 0.0), "attention", ANSWER)

@@ -17,15 +17,17 @@ import pssa
 from pssa import models
 from pssa.bulk import Job, LocalEngine, Scoring, predict
 from pssa.bulk import scorer as scorer_module
-from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, export, open_scorer, open_session
+from pssa.bulk.scorer import default_batch_size, default_window_rows, export, open_scorer, open_session
 from pssa.data import embedded
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import InputError, MissingExtra
 from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
-from pssa.runs import Answer, Classifier
-from pssa.runs.explain import Explanation, explain
+from pssa.runs import Answer
+from pssa.runs.answers import Explanation
+from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
+from pssa.runs.torch_runtime import TorchRuntime
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
 
@@ -139,13 +141,13 @@ def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.Monke
     featurizer = PieceFeaturizer(tiny_encoder(), pair=False)
     for options, threads in (({}, 5), ({"refine": "average"}, 1)):
         model = models.build("bertabsa", featurizer.table, 3, options, seed=0)
-        assert count_threads(Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))) == threads
+        assert TorchRuntime("bertabsa", DEFAULT_LABELS, featurizer, (model,)).n_threads == threads
 
 
 def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = pssa.load(run)
-    other = models.build("memnet", one.featurizer.table, 3, {}, seed=5).eval()
-    both = replace(one, members=(*one.members, other), vote_weights=(1.0, 3.0))
+    other = models.build("memnet", one.torch.featurizer.table, 3, {}, seed=5).eval()
+    both = replace(one, runtime=replace(one.torch, members=(*one.torch.members, other), vote_weights=(1.0, 3.0)))
     monkeypatch.setattr("pssa.bulk.scorer.load", lambda *given, **more: both)
     found = open_scorer(run, Scoring(saliency="attention", device="cpu"))[0](EXAMPLES)
     for ours, alone, voted in zip(found, explain(one, EXAMPLES, "attention"), both.answer(EXAMPLES), strict=True):

@@ -10,7 +10,7 @@ from tests.cli.command import Command
 import pssa
 from pssa.cli import demo
 from pssa.runs import Config
-from pssa.runs.classifier import Answer
+from pssa.runs.answers import Answer
 
 
 class Stubborn:

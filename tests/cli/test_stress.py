@@ -33,9 +33,9 @@ def test_scores_are_one_json_object(command: Command, run: Path, data: Path, hel
     assert tuple(found["kinds"]) == KINDS
     assert all(kind.keys() == {"variants", "accuracy"} for kind in found["kinds"].values())
     classifier, variants = pssa.load(run), make_variants(held_out)
-    wrong = {i for i, label in enumerate(classifier.predicted_labels(held_out)) if label != held_out[i].label}
+    wrong = {i for i, label in enumerate(classifier.torch.predicted_labels(held_out)) if label != held_out[i].label}
     examples = [each.example for each in variants.variants]
-    for each, label in zip(variants.variants, classifier.predicted_labels(examples), strict=True):
+    for each, label in zip(variants.variants, classifier.torch.predicted_labels(examples), strict=True):
         wrong |= {each.index} if label != each.example.label else set()
     assert found["all_right"] == (30 - len(wrong)) / 30
     assert stress(classifier, variants).as_dict() == found["versus"]

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
+from pssa.aspects.find import FILE, FOLDER
 from pssa.aspects.names import NameFinder
-from pssa.aspects.run import FILE, FOLDER
 
 REVIEW = "The screen is huge. We liked the battery, not the screen!"
 
@@ -23,7 +23,7 @@ def starter(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / FOLDER).mkdir()
     (root / FOLDER / FILE).touch()
     finder = NameFinder(("screen", "battery"))
-    monkeypatch.setattr("pssa.aspects.find.load_finder", lambda path: finder)
+    monkeypatch.setattr("pssa.aspects.tagger_finder.load_finder", lambda path, device: finder)
     monkeypatch.setattr("pssa.runs.run_names._PACKAGED", root)
     return root
 
@@ -64,6 +64,14 @@ def test_aspects_can_be_named_also_for_a_run_without_a_tagger(command: Command, 
     assert "--aspects" not in nothing.out  # which it has already
 
 
+@pytest.mark.usefixtures("starter")
+@pytest.mark.filterwarnings("default")
+def test_the_starter_finds_aspects_for_a_run_that_cannot(command: Command, run: Path) -> None:
+    result = command("try", "Weak battery.", "--run", run)
+    assert result.out.startswith("battery is ")
+    assert "--aspects" in result.err
+
+
 def test_names_of_aspects_are_checked(command: Command, run: Path) -> None:
     result = command("try", REVIEW, "--run", run, "--aspects", ",")
     assert result.code == 2
@@ -83,7 +91,6 @@ def test_standard_input_has_a_text_on_each_line(
 def test_what_cannot_be_tried_is_refused(command: Command, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "empty" in command("try", " ").refusal
     assert "100000" in command("try", "x" * 100_001).refusal
-    assert "--find-aspects" in command("try", "Weak battery.", "--run", run).refusal
     monkeypatch.setattr("sys.stdin", io.StringIO("line\n" * 1001))
     assert "pssa predict" in command("try").refusal
 

@@ -42,6 +42,7 @@ from pssa.experiments.workspace import Workspace
 from pssa.models import Batch, Encoding, Prediction, WordTable
 from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
+from pssa.runs.torch_runtime import TorchRuntime
 
 
 def corpus(*sentences: str, labels: Sequence[str] = ()) -> Corpus:
@@ -59,7 +60,7 @@ def classifier(attention: Sequence[Sequence[float]], classes: Sequence[int], *co
     """A model that attends and answers by the place of an example in its corpus."""
     words = Vocabulary.build([word for each in corpora for example in each for word in example.words])
     featurizer = WordFeaturizer(words, WordTable(torch.zeros(len(words), 1), words.n_trained))
-    return Classifier("memnet", DEFAULT_LABELS, featurizer, (scripted(attention, classes),), (1.0,))
+    return Classifier(TorchRuntime("memnet", DEFAULT_LABELS, featurizer, (scripted(attention, classes),), (1.0,)))
 
 
 def subject(train: Corpus, test: Corpus, model: Classifier, opinion_rows: OpinionWords | None = None) -> AnalysisInput:
@@ -101,8 +102,8 @@ class ByWord(nn.Module):
 def weighing(test: Corpus, weights: Mapping[str, float]) -> AnalysisInput:
     """Such a model, to be looked at on `test`."""
     model = classifier([[0.0]], (0,), test)
-    words = model.featurizer.vocabulary.words  # type: ignore[union-attr]
-    return subject(test, test, replace(model, members=(ByWord(words, weights),)))
+    words = model.torch.featurizer.vocabulary.words  # type: ignore[union-attr]
+    return subject(test, test, replace(model, runtime=replace(model.torch, members=(ByWord(words, weights),))))
 
 
 GREY = corpus("a dim grey screen", "a bright sharp screen")
@@ -185,13 +186,13 @@ def test_bertabsa_shows_the_mean_head_of_its_top_layer_from_the_aspect(head: str
     encoder = tiny_encoder("bert")
     featurizer = PieceFeaturizer(encoder, pair=False)
     model = models.build("bertabsa", encoder, 3, {"head": head}, seed=3).eval()
-    plain = Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))
+    plain = Classifier(TorchRuntime("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,)))
     given = corpus("the battery is poor but the screen is great")
     (seen,) = heat(subject(given, given, plain), test=(1,))
 
     body: Any = encoder.body("eager", 0.1).eval()
     body.load_state_dict(model.encoder.body.state_dict())  # type: ignore[union-attr]
-    batch = plain.index(given).batch(torch.tensor([0]))
+    batch = plain.torch.index(given).batch(torch.tensor([0]))
     with torch.no_grad():
         weights = body(batch.positions, batch.present.long(), output_attentions=True).attentions[-1]
     mean_head = weights.mean(dim=1)[0, batch.aspect_positions[0]].mean(dim=0)  # (P,)

@@ -65,7 +65,7 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(
     )
     classifier = load(run)
     _, test = resources.corpora(HERE)
-    predicted = classifier.predicted_labels(test.examples)
+    predicted = classifier.torch.predicted_labels(test.examples)
     assert record["predicted"] == "".join(str(classifier.labels.index(label)) for label in predicted)
     assert record["accuracy"] == score([example.label or "" for example in test], predicted, classifier.labels).accuracy
     assert read_evidence(room.evidence(mined)).examples == read_evidence(run / "evidence.jsonl").examples

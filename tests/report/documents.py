@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from pssa.data.example import Example
 from pssa.data.tokenize import tokenize
-from pssa.runs.classifier import Answer
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Answer, Explanation
 
 _VOID = {"meta", "input"}
 

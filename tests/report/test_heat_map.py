@@ -28,7 +28,7 @@ from pssa.report.heat_map import (
     top_words,
     warning,
 )
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 SCREEN = explanation("The big screen is huge.", "big screen", {"huge": 0.5, "is": 0.25, "The": 0.04})
 

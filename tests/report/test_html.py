@@ -18,7 +18,7 @@ from pssa.report.heat_map import clean, level
 from pssa.report.html import HEAT_STYLE, html_fragment, make_environment, to_html
 from pssa.report.svg import to_svg
 from pssa.report.terminal import HeatMaps, to_terminal
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")

@@ -71,7 +71,7 @@ def test_without_test_data_the_held_out_score_counts(reported: ReportedRun) -> N
 def test_drivers_are_content_words_of_predicted_labels(run: Path, held_out: Corpus) -> None:
     classifier = load(run)
     drivers = label_drivers(classifier, held_out.examples)
-    assert set(drivers) <= set(classifier.predicted_labels(held_out))
+    assert set(drivers) <= set(classifier.torch.predicted_labels(held_out))
     words = {word for found in drivers.values() for word in found}
     assert words
     assert not words & {"the", "is", ".", ",", "and"}

@@ -14,7 +14,7 @@ from tests.report.documents import explanation, explanations
 from pssa.errors import InputError
 from pssa.report.heat_map import clean
 from pssa.report.svg import cut, is_right_to_left, text_width, to_svg
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 SPACE = "{http://www.w3.org/2000/svg}"
 TEXT = "The screen is huge, but the battery dies."

@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.report.documents import explanation, explanations
 
 from pssa.report.terminal import HeatMaps, to_terminal
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")

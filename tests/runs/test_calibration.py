@@ -15,8 +15,8 @@ import pssa
 from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.errors import InputError, PssaWarning
+from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, HeldOut, describe_calibration
-from pssa.runs.classifier import UNCERTAIN
 from pssa.runs.prepared_data import prepare
 
 FAST: dict[str, Any] = {"model": "memnet", "dimension": 8, "batch_size": 16, "learning_rate": 0.01, "device": "cpu"}
@@ -73,11 +73,11 @@ def test_a_damaged_file_is_refused(calibrated: Path, change: dict[str, Any]) -> 
 def test_calibration_changes_probabilities_and_no_label(calibrated: Path, finished_run: Path) -> None:
     examples = embedded.load("test")[:40]
     before, after = pssa.load(finished_run), pssa.load(calibrated)
-    assert before.predicted_labels(examples) == after.predicted_labels(examples)
+    assert before.torch.predicted_labels(examples) == after.torch.predicted_labels(examples)
     assert [answer.label for answer in before.answer(examples)] == [answer.label for answer in after.answer(examples)]
-    plain = replace(after, calibration=None)
-    assert torch.equal(plain.probabilities(examples), before.probabilities(examples))
-    assert after.probabilities(examples).max() < before.probabilities(examples).max()
+    plain = replace(after.torch, temperature=1.0)
+    assert torch.equal(plain.probabilities(examples), before.torch.probabilities(examples))
+    assert after.torch.probabilities(examples).max() < before.torch.probabilities(examples).max()
 
 
 def test_an_answer_below_the_threshold_is_withheld(calibrated: Path) -> None:
@@ -100,7 +100,9 @@ def test_a_threshold_needs_a_sound_value_and_something_to_follow_from(calibrated
     with pytest.raises(InputError, match="calibrate='held_out'"):
         replace(classifier, calibration=None).abstaining(risk=0.1)
     with pytest.raises(InputError, match="a label 'uncertain' of its own"):
-        replace(classifier, labels=("good", "bad", "uncertain")).abstaining(threshold=0.5)
+        replace(classifier, runtime=replace(classifier.torch, labels=("good", "bad", "uncertain"))).abstaining(
+            threshold=0.5
+        )
 
 
 @pytest.mark.parametrize(("n", "remedy"), [(100, "calibration_fraction=0.36"), (60, "leave out calibrate")])
@@ -153,5 +155,7 @@ def test_development_data_of_its_own_calibrates_the_final_model(tmp_path: Path) 
     calibration = Calibration.load(run)
     assert calibration is not None
     assert calibration.kept_out
-    right = [found == example.label for found, example in zip(pssa.load(run).predicted_labels(dev), dev, strict=True)]
+    right = [
+        found == example.label for found, example in zip(pssa.load(run).torch.predicted_labels(dev), dev, strict=True)
+    ]
     assert list(calibration.correct) == right

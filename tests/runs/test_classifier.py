@@ -15,7 +15,9 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import Batch, Encoding, Prediction, WordTable
 from pssa.runs import Answer, Classifier
+from pssa.runs.explain import explain
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.torch_runtime import TorchRuntime
 
 VOCABULARY = Vocabulary.build(["a", "b"])
 FEATURIZER = WordFeaturizer(VOCABULARY, WordTable(torch.zeros(len(VOCABULARY), 1), len(VOCABULARY)))
@@ -39,7 +41,7 @@ class FirstWord(nn.Module):
 
 @pytest.fixture
 def classifier() -> Classifier:
-    return Classifier("toy", LABELS, FEATURIZER, (FirstWord(),), (1.0,))
+    return Classifier(TorchRuntime("toy", LABELS, FEATURIZER, (FirstWord(),), (1.0,)))
 
 
 def test_an_answer_says_label_probabilities_and_where_the_aspect_stands(classifier: Classifier) -> None:
@@ -102,8 +104,8 @@ def test_no_examples_have_no_answers(classifier: Classifier) -> None:
 
 def test_several_members_vote_by_their_says() -> None:
     members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
-    equal = Classifier("toy", LABELS, FEATURIZER, members, (1.0, 1.0, 1.0))
-    heavy = Classifier("toy", LABELS, FEATURIZER, members, (9.0, 1.0, 1.0))
+    equal = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, members, (1.0, 1.0, 1.0)))
+    heavy = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, members, (9.0, 1.0, 1.0)))
     assert equal.predict("a b", "b").label == "second"
     assert heavy.predict("a b", "b").label == "first"
 
@@ -113,9 +115,9 @@ def test_probabilities_from_elsewhere_are_voted_on_and_answered_alike(classifier
     assert classifier.answers([example], torch.tensor([[0.25, 0.75]])) == [
         Answer("second", {"first": 0.25, "second": 0.75}, "b", 2, 3)
     ]
-    assert classifier.vote([torch.tensor([[0.25, 0.75]])]).tolist() == [[0.25, 0.75]]
-    pair = Classifier("toy", LABELS, FEATURIZER, (FirstWord(), FirstWord()), (1.0, 3.0))
-    voted = pair.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
+    assert classifier.torch.vote([torch.tensor([[0.25, 0.75]])]).tolist() == [[0.25, 0.75]]
+    pair = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, (FirstWord(), FirstWord()), (1.0, 3.0)))
+    voted = pair.torch.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
     assert voted.argmax(dim=1).tolist() == [1]
 
 
@@ -126,9 +128,11 @@ def test_what_lies_far_from_the_aspect_is_not_read(train_tiny: Callable[..., Pat
     answers = []
     for far in ("great", "poor"):
         text = f"{far} {near} the screen is usual {near} {far}"
+        start = text.index("screen")
+        example = Example.from_text(text, (start, start + len("screen")))
         with pytest.warns(UserWarning, match="longer than 256 words"):
-            answers.append(classifier.predict(text, "screen"))
+            answers += classifier.answer([example])
     assert answers[0].probabilities == answers[1].probabilities
     with pytest.warns(UserWarning, match="longer than 256 words"):
-        found = classifier.explain(text, "screen", saliency="gradient")
+        (found,) = explain(classifier, [example], "gradient")
     assert (found.shares[0], len(found.shares)) == (0, len(found.spans))

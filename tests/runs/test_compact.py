@@ -52,7 +52,7 @@ def test_a_compact_copy_answers_as_the_run_does(whole: Path, compact: Path) -> N
     was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (whole, compact))
     assert now.probabilities == pytest.approx(was.probabilities, abs=2e-3)
     assert load_finder(compact).find(TEXT) == load_finder(whole).find(TEXT)
-    assert {tensor.dtype for tensor in pssa.load(compact).model.state_dict().values()} == {torch.float32}
+    assert {tensor.dtype for tensor in pssa.load(compact).torch.model.state_dict().values()} == {torch.float32}
 
 
 def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, compact: Path, corpus: Corpus) -> None:
@@ -105,7 +105,7 @@ def test_a_compact_copy_can_be_copied_again(compact: Path, tmp_path: Path) -> No
 def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
     ensemble = Path(__file__).parents[1] / "fixtures" / "v0_1" / "runs" / "adaboost"
     copied = pssa.load(write_compact(ensemble, tmp_path / "few"))
-    assert len(copied.members) == len(pssa.load(ensemble).members) > 1
+    assert len(copied.torch.members) == len(pssa.load(ensemble).torch.members) > 1
     assert copied.predict(TEXT, "screen").label == pssa.load(ensemble).predict(TEXT, "screen").label
 
 

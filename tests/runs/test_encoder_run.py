@@ -98,7 +98,7 @@ def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny,
 @pytest.mark.slow
 def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) -> None:
     out = train_tiny(tmp_path / "run", model="bertabsa_cls", method="boosting", epochs=1)
-    assert len(pssa.load(out).members) == 5
+    assert len(pssa.load(out).torch.members) == 5
 
 
 def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ def test_what_does_not_go_together_is_refused(corpus: Corpus, settings: dict[str
 
 def test_a_sentence_that_is_too_long_is_read_around_its_aspect_and_the_user_is_told(run: Path) -> None:
     classifier = pssa.load(run)
-    assert isinstance(classifier.featurizer, PieceFeaturizer)
+    assert isinstance(classifier.torch.featurizer, PieceFeaturizer)
     text = "so " * 200 + "the screen is great"
     start = text.index("screen")
     with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 128 pieces"):
-        corpus = classifier.index([Example.from_text(text, (start, start + 6))])
+        corpus = classifier.torch.index([Example.from_text(text, (start, start + 6))])
     assert corpus.table.positions.shape == (1, 128)
     # The first words are out of the window; the words around the aspect are in it.
     assert corpus.table.candidates[0, [0, -4, -3, -2, -1]].tolist() == [False, True, False, True, True]
@@ -203,8 +203,10 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
         with pytest.raises(KeyboardInterrupt):
             train_tiny(out, observer=Interrupting(1), seed=seed, **settings)
         with pytest.warns(UserWarning, match="not a finished run"):
-            found = pssa.load(out).model.get_buffer("encoder.refinement.share")
-        torch.testing.assert_close(found, pssa.load(pssa.resume(out)).model.get_buffer("encoder.refinement.share"))
+            found = pssa.load(out).torch.model.get_buffer("encoder.refinement.share")
+        torch.testing.assert_close(
+            found, pssa.load(pssa.resume(out)).torch.model.get_buffer("encoder.refinement.share")
+        )
         shares.add(tuple(found.tolist()))
     assert len(shares) == 2  # of two heads, each was drawn
 
@@ -258,7 +260,7 @@ def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: Tra
 def test_a_run_answers_almost_the_same_in_half_the_space(train_tiny: TrainTiny, tmp_path: Path, model: str) -> None:
     out = train_tiny(tmp_path / "run", model=model, epochs=1)
     exact, narrow = pssa.load(out), pssa.load(out, precision="bfloat16")
-    assert {parameter.dtype for parameter in narrow.model.encoder.body.parameters()} == {torch.bfloat16}  # type: ignore[union-attr]
+    assert {parameter.dtype for parameter in narrow.torch.model.encoder.body.parameters()} == {torch.bfloat16}  # type: ignore[union-attr]
     first, second = (classifier.predict(TEXT, ASPECT).probabilities for classifier in (exact, narrow))
     assert first != second
     assert first == pytest.approx(second, abs=0.05)

@@ -21,7 +21,8 @@ from pssa.errors import InputError
 from pssa.evaluation import Faithfulness
 from pssa.evaluation.agreement import NEAREST
 from pssa.runs import Classifier, load
-from pssa.runs.explain import Explanation, Trust, explain, trust, trusted_saliencies, usable_saliencies, usual_saliency
+from pssa.runs.answers import Explanation
+from pssa.runs.explain import Trust, explain, trust, trusted_saliencies, usable_saliencies, usual_saliency
 from pssa.saliency import observe
 from pssa.saliency.leave_one_out import LeaveOneOut
 
@@ -51,7 +52,7 @@ def is_distribution(given: Explanation) -> bool:
 def test_shares_are_the_saliency_of_each_word_in_the_order_of_the_examples(finished_run: Path, corpus: Corpus) -> None:
     classifier, examples = load(finished_run), corpus[:7]
     found = explain(classifier, examples, "gradient")
-    seen = observe(classifier.model, classifier.index(examples), saliency.build("gradient", {})).scores
+    seen = observe(classifier.torch.model, classifier.torch.index(examples), saliency.build("gradient", {})).scores
     answers = classifier.answer(examples)
     for example, answer, row, given in zip(examples, answers, seen, found, strict=True):
         assert (given.text, given.spans, given.aspect) == (example.text, example.spans, example.aspect)
@@ -100,19 +101,19 @@ def test_an_unknown_saliency_is_refused_with_those_that_can_be_used(finished_run
 
 def test_explaining_leaves_the_model_and_the_random_state_alone(finished_run: Path, corpus: Corpus) -> None:
     classifier = load(finished_run)
-    weights = {name: tensor.clone() for name, tensor in classifier.model.state_dict().items()}
+    weights = {name: tensor.clone() for name, tensor in classifier.torch.model.state_dict().items()}
     state = torch.get_rng_state()
     for name in usable_saliencies(classifier):
         explain(classifier, corpus[:3], name)
     assert torch.equal(torch.get_rng_state(), state)
-    assert all(torch.equal(tensor, weights[name]) for name, tensor in classifier.model.state_dict().items())
-    assert all(parameter.grad is None for parameter in classifier.model.parameters())
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in classifier.torch.model.state_dict().items())
+    assert all(parameter.grad is None for parameter in classifier.torch.model.parameters())
 
 
 def loses_by_hiding(classifier: Classifier, example: Example) -> bool:
     """Whether hiding some word makes the model less sure; where none does, no word has a share."""
-    batch = classifier.index([example]).batch(torch.tensor([0]))
-    return bool((LeaveOneOut(signed=True)(cast(Any, classifier.model), batch) > 0).any())
+    batch = classifier.torch.index([example]).batch(torch.tensor([0]))
+    return bool((LeaveOneOut(signed=True)(cast(Any, classifier.torch.model), batch) > 0).any())
 
 
 def check_model(train_tiny: TrainTiny, out: Path, corpus: Corpus, model: str, expected: tuple[str, ...]) -> None:
@@ -231,8 +232,8 @@ def test_a_word_left_out_loses_what_leave_one_out_says(classifier: Classifier, c
     found = trust(classifier, corpus, ("leave_one_out",)).faithfulness["deletion"]["leave_one_out"]
     drops = []
     for example in corpus:
-        whole, predicted = classifier.probabilities([example])[0].max(dim=0)
-        hidden = classifier.probabilities([example.hide([word]) for word in sorted(example.candidates)])
+        whole, predicted = classifier.torch.probabilities([example])[0].max(dim=0)
+        hidden = classifier.torch.probabilities([example.hide([word]) for word in sorted(example.candidates)])
         drops.append(float((whole - hidden[:, predicted]).max()))
     assert found.comprehensiveness["1"].value.mean == pytest.approx(sum(drops) / len(drops), abs=1e-6)
 
@@ -258,11 +259,14 @@ def test_every_kind_of_model_can_be_judged(
 
 @pytest.mark.slow
 def test_where_several_vote_the_first_is_judged(classifier: Classifier, corpus: Corpus) -> None:
-    silent = copy.deepcopy(classifier.model)
+    silent = copy.deepcopy(classifier.torch.model)
     with torch.no_grad():
         for parameter in silent.parameters():
             parameter.zero_()
-    team = replace(classifier, members=(classifier.model, silent), vote_weights=(1.0, 5.0))
+    team = replace(
+        classifier,
+        runtime=replace(classifier.torch, members=(classifier.torch.model, silent), vote_weights=(1.0, 5.0)),
+    )
     few = corpus.select(range(6))
     assert trust(team, few, ("attention",)) == trust(classifier, few, ("attention",))
 

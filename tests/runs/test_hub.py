@@ -27,8 +27,8 @@ library = pytest.importorskip("huggingface_hub")
 
 def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
     assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
-    expected = pssa.load(finished_run).probabilities(corpus)
-    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+    expected = pssa.load(finished_run).torch.probabilities(corpus)
+    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
 
 
 @pytest.mark.slow
@@ -45,8 +45,8 @@ def test_what_was_fetched_once_needs_no_network(
     with serve() as hub:
         point_library_at(hub, tmp_path, monkeypatch)
         push_to_hub(finished_run, "owner/model")
-        expected = from_pretrained("owner/model").probabilities(corpus)
-    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+        expected = from_pretrained("owner/model").torch.probabilities(corpus)
+    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
     with pytest.raises(InputError, match="other: not in the cache, and the hub cannot be reached; check the network"):
         from_pretrained("owner/other")
     with pytest.raises(InputError, match=r"model: the hub cannot be reached \(.*\); check the network and HF_ENDPOINT"):
@@ -60,8 +60,8 @@ def test_an_ensemble_comes_back_with_its_members(
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
     push_to_hub(run, "owner/model")
     found = from_pretrained("owner/model")
-    assert len(found.members) == len(pssa.load(run).members) > 1
-    assert found.probabilities(corpus).equal(pssa.load(run).probabilities(corpus))
+    assert len(found.torch.members) == len(pssa.load(run).torch.members) > 1
+    assert found.torch.probabilities(corpus).equal(pssa.load(run).torch.probabilities(corpus))
 
 
 @pytest.mark.slow
@@ -74,9 +74,9 @@ def test_a_run_with_an_encoder_comes_back_without_the_encoders_folder(hub: Hub, 
     push_to_hub(run, "owner/model")
     assert tomllib.loads(hub.files("owner/model")["config.toml"].decode())["data"]["encoder"] == "small-bert"
     assert not any(str(tmp_path).encode() in content for content in hub.files("owner/model").values())
-    expected = pssa.load(run).probabilities(corpus)
+    expected = pssa.load(run).torch.probabilities(corpus)
     shutil.rmtree(folder)
-    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_a_missing_library_is_named_with_its_extra(finished_run: Path, monkeypat
 @pytest.mark.slow
 def test_the_environment_says_which_hub_and_who_asks(finished_run: Path, corpus: Corpus, tmp_path: Path) -> None:
     """In processes of their own, since the library reads the environment when it is imported."""
-    expected = pssa.load(finished_run).probabilities(corpus[:1]).tolist()
+    expected = pssa.load(finished_run).torch.probabilities(corpus[:1]).tolist()
     example = {"text": corpus[0].text, "span": corpus[0].aspect_chars}
     fetch = (
         "import json, sys; from pssa.runs.hub import from_pretrained; from pssa.data.example import Example;"

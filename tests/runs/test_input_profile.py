@@ -10,7 +10,7 @@ import pytest
 
 import pssa
 from pssa.data import embedded
-from pssa.data.example import Example
+from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
 from pssa.runs.input_profile import (
     LONG_TEXT,
@@ -27,8 +27,7 @@ SEEN = "screen"
 
 
 def notes(text: str, aspect: str) -> list[str]:
-    start = text.index(aspect)
-    return [note_kind(note) for note in PROFILE.notes(Example.from_text(text, (start, start + len(aspect))))]
+    return [note_kind(note) for note in PROFILE.notes(text, tokenize(text), aspect)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,11 @@ def test_texts_unlike_the_training_data_are_noted(text: str, aspect: str, kinds:
 
 
 def test_few_texts_like_the_training_data_are_noted() -> None:
-    found = [note_kind(note) for example in embedded.load("test") for note in PROFILE.notes(example)]
+    found = [
+        note_kind(note)
+        for example in embedded.load("test")
+        for note in PROFILE.notes(example.text, example.spans, example.aspect_text)
+    ]
     assert not {*found} - {NEW_ASPECT, UNKNOWN_WORDS}
     assert found.count(UNKNOWN_WORDS) <= 3
 

@@ -72,9 +72,9 @@ def test_rounds_and_the_final_training_are_as_long_as_the_settings_say(train_tin
 def test_boosting_trains_five_different_models_with_an_equal_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
     classifier = pssa.load(run)
-    assert classifier.vote_weights == (1.0,) * 5
+    assert classifier.torch.vote_weights == (1.0,) * 5
     assert stages(run) == {f"member-{number}": 1 for number in range(1, 6)}
-    matrices = [member.get_parameter("match") for member in classifier.members]
+    matrices = [member.get_parameter("match") for member in classifier.torch.members]
     assert not any(torch.equal(matrices[0], other) for other in matrices[1:])
 
 
@@ -83,17 +83,17 @@ def test_the_first_member_of_boosting_starts_where_a_plain_run_starts(train_tiny
     settings = {"epochs": 1, "learning_rate": 1e-12}
     plain = pssa.load(train_tiny(tmp_path / "plain", **settings))
     member = pssa.load(train_tiny(tmp_path / "boosting", method="boosting", **settings))
-    torch.testing.assert_close(member.model.get_parameter("match"), plain.model.get_parameter("match"))
+    torch.testing.assert_close(member.torch.model.get_parameter("match"), plain.torch.model.get_parameter("match"))
 
 
 @pytest.mark.slow
 def test_adaboost_gives_each_member_its_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="adaboost", epochs=3)
     classifier = pssa.load(run)
-    assert len(classifier.vote_weights) == len(classifier.members) == 5
-    assert all(say >= 0 for say in classifier.vote_weights)
-    assert any(classifier.vote_weights)
-    assert classifier.vote_weights == tuple(json.loads((run / "model.json").read_text())["says"])
+    assert len(classifier.torch.vote_weights) == len(classifier.torch.members) == 5
+    assert all(say >= 0 for say in classifier.torch.vote_weights)
+    assert any(classifier.torch.vote_weights)
+    assert classifier.torch.vote_weights == tuple(json.loads((run / "model.json").read_text())["says"])
 
 
 def test_an_ensemble_keeps_its_weights_in_its_members(train_tiny: TrainTiny, tmp_path: Path) -> None:

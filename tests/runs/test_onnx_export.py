@@ -23,6 +23,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 from pssa.runs.onnx_export import export_onnx
 from pssa.runs.saved_model import Description, save_weights
+from pssa.runs.torch_runtime import TorchRuntime
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -42,7 +43,7 @@ BATCHES = ([0], [1], [2], [3], [4], [0, 1], [2, 2], [3, 0, 4, 1], [0, 1, 2, 3, 4
 def answers(path: Path, classifier: Classifier, examples: Sequence[Example]) -> dict[str, torch.Tensor]:
     """What the file says of the examples in one batch, by the names of its outputs."""
     session = onnxruntime.InferenceSession(path)
-    batch = classifier.index(examples).table
+    batch = classifier.torch.index(examples).table
     found = session.run(None, {value.name: getattr(batch, value.name).numpy() for value in session.get_inputs()})
     names = [value.name for value in session.get_outputs()]
     return {name: torch.from_numpy(value) for name, value in zip(names, found, strict=True)}
@@ -52,13 +53,13 @@ def assert_same(path: Path, classifier: Classifier) -> None:
     """The file answers as the classifier does, in batches of many sizes."""
     for rows in BATCHES:
         examples = [SENTENCES[row] for row in rows]
-        found, expected = answers(path, classifier, examples), classifier.probabilities(examples)
+        found, expected = answers(path, classifier, examples), classifier.torch.probabilities(examples)
         assert (found["probabilities"] - expected).abs().max() <= 1e-5
         assert found["probabilities"].argmax(dim=1).equal(expected.argmax(dim=1))
         torch.testing.assert_close(found["logits"].softmax(dim=1), found["probabilities"], atol=1e-5, rtol=0)
-        batch = classifier.index(examples).table
+        batch = classifier.torch.index(examples).table
         with torch.no_grad():
-            prediction = classifier.model.classify(classifier.model.encode(batch), batch)  # type: ignore[operator]
+            prediction = classifier.torch.model.classify(classifier.torch.model.encode(batch), batch)  # type: ignore[operator]
         assert ("attention" in found) == (prediction.attention is not None)
         if prediction.attention is not None:
             torch.testing.assert_close(found["attention"], prediction.attention, atol=1e-5, rtol=0)
@@ -167,7 +168,7 @@ def test_a_model_that_cannot_be_exported_leaves_no_file(
 ) -> None:
     featurizer = WordFeaturizer(Vocabulary.build(["a"]), WordTable(torch.zeros(4, 1), 4))
     monkeypatch.setattr(
-        onnx_export, "load", lambda run: Classifier("toy", DEFAULT_LABELS, featurizer, (toy(),), (1.0,))
+        onnx_export, "load", lambda run: Classifier(TorchRuntime("toy", DEFAULT_LABELS, featurizer, (toy(),), (1.0,)))
     )
     monkeypatch.chdir(tmp_path)
     Path("RUN").mkdir()

@@ -60,7 +60,7 @@ def test_an_interrupted_run_loads_as_far_as_it_came(train_tiny: TrainTiny, tmp_p
     expected = pssa.load(tmp_path / "one-epoch")
     with pytest.warns(UserWarning, match="interrupted is not a finished run"):
         found = pssa.load(tmp_path / "interrupted")
-    assert found.probabilities(corpus).tolist() == expected.probabilities(corpus).tolist()
+    assert found.torch.probabilities(corpus).tolist() == expected.torch.probabilities(corpus).tolist()
     answers = [run.predict("an unheard screen", "screen").probabilities for run in (expected, found)]
     assert answers[0] == answers[1]
 

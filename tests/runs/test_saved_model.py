@@ -20,7 +20,8 @@ from pssa.errors import InputError, RunError
 from pssa.models import WordTable
 from pssa.runs.directory import write_tensors
 from pssa.runs.featurizer import WordFeaturizer
-from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
+from pssa.runs.loading import load
+from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.settings import Config
 from pssa.training import NullObserver
 
@@ -47,12 +48,12 @@ def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name:
     model = new_model(name, **options)
     save_weights(tmp_path, model, Description(name, options, LABELS, 5), FEATURIZER)
     classifier = load(tmp_path)
-    assert isinstance(classifier.featurizer, WordFeaturizer)
-    assert (classifier.name, classifier.labels, classifier.featurizer.vocabulary) == (name, LABELS, VOCABULARY)
-    expected, found = model.state_dict(), classifier.model.state_dict()
+    assert isinstance(classifier.torch.featurizer, WordFeaturizer)
+    assert (classifier.name, classifier.labels, classifier.torch.featurizer.vocabulary) == (name, LABELS, VOCABULARY)
+    expected, found = model.state_dict(), classifier.torch.model.state_dict()
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[key], found[key]) for key in expected)
-    assert not classifier.model.training
+    assert not classifier.torch.model.training
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -71,14 +72,14 @@ def ensemble(tmp_path: Path) -> Path:
 
 def test_an_ensemble_loads_with_its_members_in_order_and_their_says(ensemble: Path) -> None:
     classifier = load(ensemble)
-    assert classifier.vote_weights == (2.0, 0.5)
-    for member, seed in zip(classifier.members, (1, 2), strict=True):
+    assert classifier.torch.vote_weights == (2.0, 0.5)
+    for member, seed in zip(classifier.torch.members, (1, 2), strict=True):
         assert torch.equal(member.get_parameter("match"), new_model("memnet", seed=seed).get_parameter("match"))
 
 
 def test_a_member_loads_on_its_own(ensemble: Path) -> None:
     classifier = load(ensemble / "members" / "2")
-    assert (len(classifier.members), classifier.vote_weights) == (1, (1.0,))
+    assert (len(classifier.torch.members), classifier.torch.vote_weights) == (1, (1.0,))
 
 
 def test_a_lost_member_is_noticed(ensemble: Path) -> None:
@@ -155,7 +156,7 @@ def test_a_run_that_was_interrupted_names_the_stage_that_answers(
     with pytest.warns(UserWarning, match="its stage initial answers in its place"):
         loaded = pssa.load(run)
     initial = pssa.load(run / "stages" / "initial")  # a stage is what it is, and no reason to warn
-    assert torch.equal(loaded.model.get_parameter("match"), initial.model.get_parameter("match"))
+    assert torch.equal(loaded.torch.model.get_parameter("match"), initial.torch.model.get_parameter("match"))
 
 
 def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Path) -> None:
@@ -166,7 +167,7 @@ def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Pa
 
 
 def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:
-    assert pssa.load(run).predicted_labels(corpus) == pssa.load(finished_run).predicted_labels(corpus)
+    assert pssa.load(run).torch.predicted_labels(corpus) == pssa.load(finished_run).torch.predicted_labels(corpus)
 
 
 SCREEN = Vocabulary.build(["screen"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import polars as pl
 import pytest
 
 import pssa
-from pssa.aspects import FoundAspect, NameFinder, find_in_texts
-from pssa.errors import InputError
+from pssa.aspects import NameFinder
+from pssa.errors import InputError, PssaWarning
 from pssa.runs import Classifier
 
 ROWS = [
@@ -91,10 +90,6 @@ def test_evaluation_takes_a_run_and_a_frame(finished_run: Path, classifier: Clas
     assert "macro-F1" in by_path._repr_html_()
 
 
-def _found(texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
-    return find_in_texts(NameFinder(("screen", "price")), texts)
-
-
 RAW = [
     {"id": 7, "text": "A day. The screen is great. The price is poor.", "label": "x"},
     {"id": 8, "text": "Nothing."},
@@ -104,7 +99,7 @@ RAW = [
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, list])
 def test_rows_with_text_alone_become_a_row_for_each_aspect(classifier: Classifier, kind: Any) -> None:
-    finding = replace(classifier, finder=_found)
+    finding = replace(classifier, finder=NameFinder(("screen", "price")))
     scored = finding.predict(kind(RAW))
     rows = scored if kind is list else pl.DataFrame(scored).to_dicts()
     assert [(row["id"], row["aspect"], row["from"], row["to"], row["gold"]) for row in rows[:2]] == [
@@ -119,9 +114,9 @@ def test_rows_with_text_alone_become_a_row_for_each_aspect(classifier: Classifie
     assert rows[3]["label"] == classifier.predict("The menu is fine.", "menu").label
 
 
-def test_without_a_tagger_the_error_says_what_finds_aspects(classifier: Classifier) -> None:
-    with pytest.raises(
-        InputError, match=r"a column is missing: expected `text` and `aspect`.*pssa\.pipeline"
-    ) as caught:
-        classifier.predict(pd.DataFrame([{"text": "The screen is great."}]))
-    assert "label" not in str(caught.value)
+def test_a_run_without_a_tagger_asks_the_starter_and_says_so_once(classifier: Classifier) -> None:
+    frame = pd.DataFrame([{"text": "The screen is great."}])
+    with pytest.warns(PssaWarning, match="starter") as told:
+        scored = [classifier.predict(frame), classifier.predict(frame)]
+    assert [list(each["aspect"]) for each in scored] == [["screen"]] * 2
+    assert len(told) == 1

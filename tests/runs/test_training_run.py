@@ -66,7 +66,7 @@ def test_embeddings_are_trained_where_there_are_no_vectors(
     path.write_text("screen 1 2 3\n")
     given = {"vectors": str(path)} if vectors else {}
     run = train_tiny(tmp_path / "run", model="tnet_att", hidden=3, epochs=1, **given)
-    rows = pssa.load(run).model.get_parameter("encoder.words")
+    rows = pssa.load(run).torch.model.get_parameter("encoder.words")
     assert (len(rows) == 0) == vectors
 
 

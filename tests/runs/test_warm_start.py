@@ -18,6 +18,7 @@ from pssa.runs import Config, resume, train
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
 from pssa.runs.saved_model import Description
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.warm_start import merge_settings, start_few_labels
 
 # Two of the labels that the run knows, at other places, and a new one.
@@ -48,12 +49,12 @@ def test_known_words_keep_their_rows_and_new_ones_are_added(finished_run: Path, 
     assert (config.model, config.data.dimension) == ("memnet", 8)
     old, featurizer = pssa.load(finished_run), prepared.featurizer
     assert isinstance(featurizer, WordFeaturizer)
-    assert isinstance(old.featurizer, WordFeaturizer)
+    assert isinstance(old.torch.featurizer, WordFeaturizer)
     assert prepared.start is not None
-    before, after = old.featurizer.vocabulary, featurizer.vocabulary
+    before, after = old.torch.featurizer.vocabulary, featurizer.vocabulary
     assert "gadget" in after.training_words
     assert set(before.words) < set(after.words)
-    weights = old.model.state_dict()
+    weights = old.torch.model.state_dict()
     for name in ("memory", "aspect", "words"):  # three tables that training has made different
         places = [after.index(word) for word in before.training_words]
         known = [before.index(word) for word in before.training_words]
@@ -81,7 +82,7 @@ def test_few_labels_that_the_starter_does_not_understand_start_from_scratch(corp
 def test_labels_are_matched_by_name(finished_run: Path, further: Corpus) -> None:
     _, prepared = begin(further, finished_run)
     assert prepared.start is not None
-    weights, found = pssa.load(finished_run).model.state_dict(), prepared.start
+    weights, found = pssa.load(finished_run).torch.model.state_dict(), prepared.start
     for name in ("output.weight", "output.bias"):
         assert torch.equal(found[name][1:], weights[name][[1, 0]])
     assert not torch.equal(found["output.weight"][0], weights["output.weight"][2])
@@ -109,8 +110,8 @@ def test_an_untrained_copy_answers_like_its_run(finished_run: Path, corpus: Corp
     config, prepared = begin(corpus, finished_run)
     model = RunContext(config, None, prepared, NullObserver()).new_model(seed=7)
     old = pssa.load(finished_run)
-    copy = pssa.Classifier(config.model, corpus.labels, prepared.featurizer, (model.eval(),), (1.0,))
-    assert torch.allclose(copy.probabilities(corpus), old.probabilities(corpus), atol=1e-6)
+    copy = pssa.Classifier(TorchRuntime(config.model, corpus.labels, prepared.featurizer, (model.eval(),), (1.0,)))
+    assert torch.allclose(copy.torch.probabilities(corpus), old.torch.probabilities(corpus), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_an_encoder_run_serves_other_data_with_other_names_of_labels(
     config, prepared = prepare(tmp_path / "mine.csv", None, merge_settings(Config(), given))
     assert (config.model, config.options["context"], config.data.label_texts) == ("bertabsa_att", 3, None)
     assert prepared.start is not None
-    old = pssa.load(source).model.state_dict()
+    old = pssa.load(source).torch.model.state_dict()
     assert prepared.start.keys() == old.keys()
     assert all(torch.equal(prepared.start[name], old[name]) for name in old)
 

@@ -13,7 +13,8 @@ from torch import nn
 
 from pssa.data.example import Example
 from pssa.errors import InputError
-from pssa.runs.classifier import Answer, Classifier
+from pssa.runs.answers import Answer
+from pssa.runs.classifier import Classifier
 from pssa.serve.batcher import Batcher, PendingRequest, score
 from pssa.serve.limits import Limits
 
@@ -187,6 +188,10 @@ class Moody:
 
     name = "memnet"
     model = nn.Linear(1, 1)
+
+    @property
+    def torch(self) -> Moody:
+        return self
 
     def index(self, examples: Sequence[Example]) -> None:
         long = sum("long" in example.text for example in examples)

@@ -60,17 +60,15 @@ def test_aspects_are_found_and_judged_in_their_sentences(finding: TestClient, cl
 
 
 def test_words_of_an_explanation_have_the_offsets_of_the_review(finding: TestClient) -> None:
-    for item, more in (({"text": REVIEW}, {}), ({"text": REVIEW, "aspects": ["screen"]}, {"split_sentences": True})):
-        answer = finding.post("/v1/explain", json={"items": [item], **more}).json()["items"][0]["aspects"][0]
+    for item in ({"text": REVIEW}, {"text": REVIEW, "aspects": ["screen"]}):
+        answer = finding.post("/v1/explain", json={"items": [item]}).json()["items"][0]["aspects"][0]
         assert [word["word"] for word in answer["words"]] == ["The", "screen", "is", "huge", "!"]
         assert all(REVIEW[word["from"] : word["to"]] == word["word"] for word in answer["words"])
 
 
 def test_an_aspect_across_two_sentences_is_judged_in_the_whole_text(finding: TestClient) -> None:
     item = {"text": REVIEW, "aspects": [{"from": 14, "to": 28}]}
-    answer = finding.post("/v1/explain", json={"items": [item], "split_sentences": True}).json()["items"][0]["aspects"][
-        0
-    ]
+    answer = finding.post("/v1/explain", json={"items": [item]}).json()["items"][0]["aspects"][0]
     assert (answer["from"], answer["to"]) == (14, 28)
     assert answer["words"][0]["from"] == 0
 

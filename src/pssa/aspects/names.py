@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pssa.aspects.tagger import cut_words
+from pssa.aspects.spans import cut_words
 from pssa.data.plurals import number_forms
 from pssa.data.text_file import read_text
 from pssa.data.tokenize import Span

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from pssa.aspects.find import FILE, FOLDER
 from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
 from pssa.data.files import require_contained, write_atomically
 from pssa.data.numbers import percent
@@ -30,8 +31,6 @@ from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load_weights, require_enough_weights
 from pssa.training import Settings
 
-FILE = "tagger.json"
-FOLDER = "aspects"  # of the tagger within the run of a classifier
 _SCHEMA = 1
 _MAX_DIMENSION = 10**6
 _MAX_EPOCHS = 10**6
@@ -175,11 +174,6 @@ def open_tagger(root: Path) -> RunDirectory:
         raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
     require_contained(root)
     return RunDirectory(root)
-
-
-def has_tagger(run: Path) -> bool:
-    """Return whether the run of a classifier has a tagger, finished or not."""
-    return (run / FOLDER / FILE).is_file()
 
 
 def resume_hint(root: Path) -> str:

@@ -12,6 +12,7 @@ unless its lines are to be grouped by sentence.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,13 +27,14 @@ from pssa.data.read_options import check_encoding
 from pssa.data.reviews import Review
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
 from pssa.data.text_file import EncodedPath
-from pssa.data.tokenize import Span
+from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import is_integer, shorten
 from pssa.errors import InputError, setting
 
 _LISTED = "aspects"  # the field with all aspects of a row
 _MAX_CHARACTERS = 100_000  # of one sentence
 _MAX_ASPECTS = 1000  # of one sentence
+_PART = re.compile(r"[-/]|[^-/]+")  # of a word
 _GROUP = setting("group", option="--group")
 _EXPECTED = '`aspects`, a list of all aspects of the text such as [{"from": 4, "to": 10}], which may be empty'
 
@@ -61,6 +63,11 @@ class AspectSentence:
             if all(end <= other or its_end <= start for other, its_end in kept):
                 kept.append((start, end))
         return cls(text, tuple(sorted(kept)), id, sentence_id or sentence_key(text))
+
+
+def cut_words(text: str) -> tuple[Span, ...]:
+    """Return the words of a text; unlike elsewhere they end at hyphens and slashes, as aspects do (`size/weight`)."""
+    return tuple([part.span() for start, end in tokenize(text) for part in _PART.finditer(text, start, end)])
 
 
 def read_sentences(

@@ -9,7 +9,6 @@ Both kinds have the two calls of a classifier, `encode` and `classify`, so `pssa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,10 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pssa.aspects.spans import AspectSentence
+from pssa.aspects.spans import AspectSentence, cut_words
 from pssa.data.example import Example
 from pssa.data.features import PADDING
-from pssa.data.tokenize import Span, tokenize
+from pssa.data.tokenize import Span
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import (
     Batch,
@@ -41,7 +40,6 @@ from pssa.runs.featurizer import Featurizer, WordFeaturizer
 OUTSIDE, BEGIN, INSIDE = range(3)
 N_TAGS = 3
 _UNKNOWN = -1  # tag of padding, and of words whose tag is not known
-_PART = re.compile(r"[-/]|[^-/]+")  # of a word
 _MAX_LETTERS = 20  # of a word that are read: its first and its last
 _CHARACTERS = 256  # ids: 0 is padding, the last is shared by all characters that are not ASCII or Latin
 PRESENCE = ("none", "some")  # whether a sentence has aspects, so that held-out data has the same share
@@ -130,11 +128,6 @@ def _first_positions(word_of: Tensor, n_words: int) -> Tensor:
     # Positions of no word are collected in a column of their own.
     first = first.scatter_reduce(1, torch.where(word_of >= 0, word_of, n_words), places, "amin")[:, :n_words]
     return first.masked_fill(first == n_positions, 0)
-
-
-def cut_words(text: str) -> tuple[Span, ...]:
-    """Return the words of a text; unlike elsewhere they end at hyphens and slashes, as aspects do (`size/weight`)."""
-    return tuple([part.span() for start, end in tokenize(text) for part in _PART.finditer(text, start, end)])
 
 
 def as_example(sentence: AspectSentence) -> Example:

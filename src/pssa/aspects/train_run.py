@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.aspects.run import FOLDER, has_tagger
+from pssa.aspects.find import FOLDER, has_tagger
 from pssa.aspects.spans import AspectSentence, lists_all_aspects, read_sentences
 from pssa.aspects.train import TaggerTraining, prepare_training, resume_aspects
 from pssa.data.vectors import CACHE_FOLDER

@@ -34,8 +34,8 @@ from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
+from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
-from pssa.runs.classifier import UNCERTAIN
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 

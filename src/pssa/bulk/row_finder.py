@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import FIND_ADVICE, Finder, FoundAspect, examples_of, find_in_texts, load_finder
+from pssa.aspects.find import FIND_ADVICE, Finder, FoundAspect, examples_of, find_in_texts, has_tagger
 from pssa.aspects.names import NameFinder
-from pssa.aspects.run import has_tagger, open_tagger
+from pssa.aspects.run import open_tagger
 from pssa.aspects.spans import require_text
+from pssa.aspects.tagger_finder import load_finder
 from pssa.bulk.rows import EmptyRow, ParsedRow, ParsedRows, RejectedRow, ScorableRow, parse_row, reject_deep
 from pssa.data.fields import has_aspect
 from pssa.data.rows import Columns, Problem, Row
@@ -108,7 +109,8 @@ class RowFinder:
     def _given(self, row: ScorableRow) -> dict[str, Any]:
         """Return the fields of an aspect that the row has: as it names it, with its offsets."""
         aspect, start, end = self.finding.columns.aspect_columns
-        named, offsets = row.fields.get(aspect), row.example.aspect_chars
+        named = row.fields.get(aspect)
+        offsets = tuple(place + row.offset for place in row.example.aspect_chars)
         is_named = isinstance(named, str) and named.strip()
         return {aspect: named if is_named else row.example.aspect_text, start: offsets[0], end: offsets[1]}
 

@@ -20,8 +20,7 @@ from pssa.data.fields import example_from_fields
 from pssa.data.rows import ArrowRow, Problem, Row
 from pssa.data.validation import shorten
 from pssa.errors import InputError, for_command_line
-from pssa.runs.classifier import Answer
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Answer, Explanation, in_sentence
 from pssa.runs.input_profile import notes_column
 
 Value = Answer | Explanation  # what a model says of an example
@@ -147,7 +146,8 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
         )
     except InputError as error:
         return RejectedRow(event.line, str(error), event.given)
-    return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
+    example, offset = in_sentence(example)
+    return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow, offset=offset)
 
 
 def reject_deep(row: Row) -> RejectedRow | None:

@@ -10,7 +10,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -24,11 +24,10 @@ from pssa.bulk.rows import Fetch, Score, Start, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
-from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.runs import Answer, Classifier, load
+from pssa.runs.answers import Explanation
 from pssa.runs.devices import choose_device
-from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
-from pssa.runs.featurizer import PieceFeaturizer
+from pssa.runs.explain import explain, require_usable, usual_saliency
 from pssa.runs.onnx_export import export_onnx
 
 _RUNTIMES, _QUANTIZATIONS = ("torch", "onnx"), ("", "int8")
@@ -36,7 +35,6 @@ _MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a win
 _EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
 _MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
 _MAX_QUADRATIC_WORDS = 512  # of a text that is read once for each of its words
-_GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
 # Word vectors stay as they are; a scale for each column cuts the loss to a quarter; seven of the eight bits are used, since
 # processors without eight-bit instructions would overflow.
 _QUANTIZATION: dict[str, Any] = {
@@ -146,17 +144,17 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Sco
     batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
     if scoring.runtime == "onnx":
         # The weights are in the ONNX file; only the featurizer and the labels of the run are used.
-        score = partial(_score_onnx, replace(classifier, members=()), open_session(exported), batch_size)
-        return Scorer(partial(start_by_length, _at_once(score))), count_threads(classifier)
+        score = partial(_score_onnx, classifier, open_session(exported), batch_size)
+        return Scorer(partial(start_by_length, _at_once(score))), classifier.torch.n_threads
     if scoring.saliency is not None:
         name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
         batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
         start = _at_once(partial(_explain, classifier, name, batch_size))
-        return Scorer(partial(start_by_length, start, n_copies=_EXPLANATION_COPIES)), count_threads(classifier)
-    if not _is_on_gpu(classifier):
+        return Scorer(partial(start_by_length, start, n_copies=_EXPLANATION_COPIES)), classifier.torch.n_threads
+    if not classifier.torch.is_on_gpu:
         score = partial(classifier.answer, batch_size=batch_size)
-        return Scorer(partial(start_by_length, _at_once(score))), count_threads(classifier)
-    return Scorer(partial(start_by_length, _start_on_gpu(classifier, batch_size)), True), count_threads(classifier)
+        return Scorer(partial(start_by_length, _at_once(score))), classifier.torch.n_threads
+    return Scorer(partial(start_by_length, _start_on_gpu(classifier, batch_size)), True), classifier.torch.n_threads
 
 
 def _at_once(score: Score) -> Start:
@@ -174,24 +172,19 @@ def _at_once(score: Score) -> Start:
 
 def _start_on_gpu(classifier: Classifier, batch_size: int) -> Start:
     """Return a function that cuts texts in another thread, in which the tokenizer leaves Python to the others."""
-    cutting, encoders = ThreadPoolExecutor(1, "tokenizer"), _recorded_encoders(classifier)
+    runtime = classifier.torch
+    cutting, encoders = ThreadPoolExecutor(1, "tokenizer"), runtime.recorded_encoders()
 
     def start(examples: Sequence[Example]) -> Callable[[], Fetch]:
-        read = cutting.submit(classifier.featurizer.read, examples)
-        return lambda: classifier.start_answers(examples, batch_size, encoders, read.result())
+        read = cutting.submit(runtime.featurizer.read, examples)
+
+        def compute() -> Fetch:
+            probabilities = runtime.begin(runtime.index(examples, read.result()), batch_size, encoders)
+            return lambda: classifier.answers(examples, probabilities())
+
+        return compute
 
     return start
-
-
-def _recorded_encoders(classifier: Classifier) -> list[RecordedEncoder]:
-    """Return an encoder for each member that replays CUDA graphs; none where they cannot be recorded."""
-    if not _is_on_gpu(classifier) or not all(getattr(member, "recordable", False) for member in classifier.members):
-        return []
-    encoders: list[Any] = [member.encoder for member in classifier.members]
-    if any(encoder.refinement is not None for encoder in encoders):
-        return []
-    pad_id = classifier.featurizer.table.pad_id if isinstance(classifier.featurizer, PieceFeaturizer) else 0
-    return [RecordedEncoder(encoder, pad_id) for encoder in encoders]
 
 
 def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1) -> Callable[[], Fetch]:
@@ -235,26 +228,13 @@ def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
     yield part
 
 
-def count_threads(classifier: Classifier) -> int:
-    """Return how many threads can use the classifier at once with a gain."""
-    # An encoder that is cut below its top layer stores what passes there, for one batch at a time.
-    if any(getattr(getattr(member, "encoder", None), "refinement", None) is not None for member in classifier.members):
-        return 1
-    return _GPU_THREADS if _is_on_gpu(classifier) else torch.get_num_threads()
-
-
-def _is_on_gpu(classifier: Classifier) -> bool:
-    parameters = chain.from_iterable(member.parameters() for member in classifier.members)
-    return any(parameter.device.type != "cpu" for parameter in parameters)
-
-
 def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: Sequence[Example]) -> list[Explanation]:
     """Return answers with word scores.
 
     :raises InputError: if a text is too long to be read once for each of its words.
     """
     if saliencies.is_quadratic(saliency):
-        longest = max(len(example.spans) for example in classifier.featurizer.cut(examples))
+        longest = max(len(example.spans) for example in classifier.torch.featurizer.cut(examples))
         if longest > _MAX_QUADRATIC_WORDS:
             limit = f"{saliency} explains texts of at most {_MAX_QUADRATIC_WORDS}"
             advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
@@ -273,7 +253,7 @@ def open_session(exported: bytes) -> Any:
 
 def _score_onnx(classifier: Classifier, session: Any, batch_size: int, examples: Sequence[Example]) -> list[Answer]:
     """Score in batches of similar length."""
-    corpus = classifier.index(examples)
+    corpus = classifier.torch.index(examples)
     names = [value.name for value in session.get_inputs()]
     order = corpus.length_order()
     parts = []

@@ -88,7 +88,7 @@ def run_train(arguments: argparse.Namespace) -> int:
     pssa aspects train --resume taggers/reviews
     """
     from pssa.aspects import read_sentences, resume_aspects, train_aspects
-    from pssa.aspects.run import FILE
+    from pssa.aspects.find import FILE
     from pssa.training.progress import TrainingProgress
 
     given = {name: getattr(arguments, name) for name in _TRAIN_OPTIONS if getattr(arguments, name) not in (None, False)}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli.try_ import ExplainedAspects, as_dict, judge
+from pssa.cli.try_ import as_dict, judge
 from pssa.data.numbers import p_value, percent
 from pssa.errors import InputError
-from pssa.runs.run_names import STARTER, starter_run
+from pssa.runs.run_names import STARTER
 
 if TYPE_CHECKING:
-    from pssa.runs import Classifier
+    from pssa.runs import Answer, Classifier
     from pssa.runs.evaluate import Evaluation
 
 # The defaults but for the vectors and the number of epochs: a search would double the time.
@@ -72,12 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.data import embedded
     from pssa.report.run_report import write_report
+    from pssa.runs import load
     from pssa.runs.evaluate import evaluate
 
     out = _free_name(arguments.out)
-    found = judge(list(_REVIEWS), starter_run())
+    starter = load(STARTER)
+    found = judge(starter, list(_REVIEWS))
     if not arguments.json:
-        _show_starter(found)
+        _show_starter(found, starter.saliency)
         _announce_training(len(embedded.load("train")))
     classifiers, test = _train_all(out, _SETTINGS | {"vectors": arguments.vectors or STARTER}), embedded.load("test")
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
@@ -90,8 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
             }
             for name, result in results.items()
         }
-        starter = [as_dict(text, judged) for text, judged in zip(_REVIEWS, found, strict=True)]
-        print_json({"runs": str(out), "report": str(report), "methods": methods, "starter": starter})
+        items = [as_dict(text, answers) for text, answers in zip(_REVIEWS, found, strict=True)]
+        print_json({"runs": str(out), "report": str(report), "methods": methods, "starter": items})
         return 0
     _show_evidence(out / _REPORTED / "evidence.jsonl")
     _show_predictions(classifiers)
@@ -102,23 +104,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show_starter(found: list[ExplainedAspects]) -> None:
+def _show_starter(found: list[list[Answer]], saliency: str) -> None:
     """Print what was found in each review: aspects, labels and the words with the highest shares."""
     from pssa.report.heat_map import top_words
+    from pssa.runs.answers import Explanation
 
     say("pssa says what a review thinks of each aspect, and which words decided.\n")
     say("1. A small trained model comes with it. In five reviews it finds (errors are marked):")
-    for (review, right), judged in zip(_REVIEWS.items(), found, strict=True):
+    for (review, right), answers in zip(_REVIEWS.items(), found, strict=True):
         say(f"\n   {review}")
-        for aspect, explanation in judged:
-            answer = explanation.answer
+        for answer in answers:
+            explanation = Explanation.of(review, answer, saliency)
             words = ", ".join(part.text for part in top_words(explanation, _SHOWN))
             label = f"{answer.label} ({percent(answer.probabilities[answer.label])})"
-            error = "" if right.get(aspect.aspect) == answer.label else "   WRONG"
-            say(f"     {aspect.aspect}: {label}" + (f", looking at: {words}" if words else "") + error)
-        if missed := right.keys() - {aspect.aspect for aspect, _ in judged}:
+            error = "" if right.get(answer.aspect) == answer.label else "   WRONG"
+            say(f"     {answer.aspect}: {label}" + (f", looking at: {words}" if words else "") + error)
+        if missed := right.keys() - {answer.aspect for answer in answers}:
             say(f"     MISSED: {', '.join(sorted(missed))}")
-        if not right and not judged:
+        if not right and not answers:
             say("     no aspect")
 
 

@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
     """Score the run on the whole texts of triplets or quadruples; None for other data."""
     from pssa.aspects import evaluate_reviews, load_finder
-    from pssa.aspects.run import has_tagger
+    from pssa.aspects.find import has_tagger
     from pssa.data.formats import FORMATS
     from pssa.data.io import format_of
     from pssa.data.reviews import read_reviews

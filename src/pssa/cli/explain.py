@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pssa.data.example import Example
     from pssa.data.rows import Row
     from pssa.runs import Classifier
-    from pssa.runs.explain import Explanation
+    from pssa.runs.answers import Explanation
 
 _OF_INPUT = ("columns", "format", "encoding")  # options of --input
 _OFFSETS = re.compile(r"(\d+):(\d+)")

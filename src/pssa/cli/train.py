@@ -100,7 +100,7 @@ def _prepare_tagger(arguments: argparse.Namespace, config: Config) -> TaggerTrai
 
 def _train_tagger(out: Path) -> None:
     """Train the tagger of a run that has one, unless that is done."""
-    from pssa.aspects.run import FOLDER, has_tagger
+    from pssa.aspects.find import FOLDER, has_tagger
     from pssa.aspects.train import resume_aspects
     from pssa.training import Team
     from pssa.training.progress import TrainingProgress
@@ -130,7 +130,7 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
-    from pssa.aspects.run import FOLDER
+    from pssa.aspects.find import FOLDER
     from pssa.cli.aspects import print_tagger
     from pssa.runs.run_metrics import FILE, read_tagger_metrics
 

@@ -6,20 +6,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_rich, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
-from pssa.runs.run_names import starter_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pssa.aspects.find import Finder, FoundAspect
-    from pssa.runs.explain import Explanation
-
-ExplainedAspects: TypeAlias = "list[tuple[FoundAspect, Explanation]]"
+    from pssa.runs import Answer, Classifier
 
 _STANDARD = "-"
 _MOST_TEXTS = 1000
@@ -41,67 +35,48 @@ def run(arguments: argparse.Namespace) -> int:
     pssa try "The fan is loud, but I love the keyboard." --aspects fan,keyboard
     pssa try --run runs/reviews < reviews.txt
     """
-    from pssa.runs.input_profile import InputProfile
+    from pssa.runs import load
+    from pssa.runs.run_names import STARTER
 
-    texts, root = _read_texts(arguments.texts), arguments.run_path or starter_run()
-    judged, profile = judge(texts, root, arguments.aspects), InputProfile.load(root)
+    texts, names = _read_texts(arguments.texts), arguments.aspects
+    classifier = load(arguments.run_path or STARTER, aspects=names)
+    found, profile = judge(classifier, texts), classifier.profile
     notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:
         items = [
-            as_dict(text, found) | ({"notes": list(note)} if note else {})
-            for text, found, note in zip(texts, judged, notes, strict=True)
+            as_dict(text, answers) | ({"notes": list(note)} if note else {})
+            for text, answers, note in zip(texts, found, notes, strict=True)
         ]
         print_json({"items": items})
         return 0
-    for number, (text, found, note) in enumerate(zip(texts, judged, notes, strict=True)):
+    for number, (text, answers, note) in enumerate(zip(texts, found, notes, strict=True)):
         if number:
             say("")
-        show(text, found)
+        show(text, answers, classifier.saliency)
         if note:
             say(f"note: {'; '.join(note)}; do not rely on answers about such a text")
-    if arguments.aspects is None and not all(judged):
+    if names is None and not all(found):
         say("\nto label aspects that you name, add --aspects NAME,NAME")
     return 0
 
 
-def judge(texts: Sequence[str], run: Path, names: str | None = None) -> list[ExplainedAspects]:
-    """Return the aspects of each text, each with the explanation of its label in its sentence.
+def judge(classifier: Classifier, texts: Sequence[str]) -> list[list[Answer]]:
+    """Return the answers about each text, with the words that counted."""
+    from pssa.runs.answers import Question
 
-    :param names: aspects to look for, separated by commas; None: those that the tagger of the run finds.
-    """
-    from pssa.aspects.find import examples_of, find_in_texts
-    from pssa.runs import load
-    from pssa.runs.explain import explain
-
-    classifier, finder = load(run), _open_finder(run, names)
-    found = find_in_texts(finder, texts)
-    explained = iter(explain(classifier, examples_of([aspect for inside in found for aspect in inside])))
-    return [[(aspect, next(explained)) for aspect in inside] for inside in found]
+    return classifier.start([Question(text) for text in texts], reasons=True)()
 
 
-def _open_finder(run: Path, names: str | None) -> Finder:
-    from pssa.aspects.find import load_finder
-    from pssa.aspects.names import NameFinder, parse_names
-    from pssa.aspects.run import has_tagger
-
-    if names is not None:
-        return NameFinder(parse_names(names))
-    if not has_tagger(run):
-        raise InputError(
-            f"{run} has no tagger that finds aspects; name them with --aspects, or train a tagger with --find-aspects"
-        )
-    return load_finder(run)
-
-
-def show(text: str, judged: ExplainedAspects) -> None:
+def show(text: str, answers: Sequence[Answer], saliency: str) -> None:
     """Print the aspects of a text as heat maps."""
     from pssa.data.validation import shorten
     from pssa.report.terminal import to_terminal
+    from pssa.runs.answers import Explanation
 
-    if not judged:
+    if not answers:
         say(f"no aspect found in {shorten(text)}")
         return
-    print_rich(to_terminal([explanation for _, explanation in judged]))
+    print_rich(to_terminal([Explanation.of(text, answer, saliency) for answer in answers]))
 
 
 def _read_texts(given: Sequence[str]) -> list[str]:
@@ -126,19 +101,10 @@ def _read_lines() -> list[str]:
     return lines
 
 
-def as_dict(text: str, judged: ExplainedAspects) -> dict[str, Any]:
+def as_dict(text: str, answers: Sequence[Answer]) -> dict[str, Any]:
     """Return what was found in a text as plain values, for JSON."""
-    return {"text": text, "aspects": [_aspect(found, explanation) for found, explanation in judged]}
-
-
-def _aspect(found: FoundAspect, explanation: Explanation) -> dict[str, Any]:
-    words = [{"word": word, "share": share} for word, share in zip(explanation.words, explanation.shares, strict=True)]
-    answer = explanation.answer
-    return {
-        "aspect": found.aspect,
-        "from": found.start,  # in the text, and not in the sentence as in the answer
-        "to": found.end,
-        "label": answer.label,
-        "probabilities": answer.probabilities,
-        "words": words,
-    }
+    aspects = []
+    for answer in answers:
+        words = [{"word": text[word.start : word.end], "share": word.share} for word in answer.words]
+        aspects.append({key: value for key, value in answer.as_dict().items() if key != "notes"} | {"words": words})
+    return {"text": text, "aspects": aspects}

@@ -28,6 +28,23 @@ def is_table(data: object) -> bool:
     return isinstance(data, (list, tuple)) or _is_dataset(data) or _as_frame(data) is not None
 
 
+def texts_of_series(data: object) -> list[str] | None:
+    """Return the texts of a pandas, polars or Arrow Series, empty where one is missing; None if this is no Series.
+
+    :raises InputError: if a value is not a text.
+    """
+    import narwhals
+
+    series = narwhals.from_native(data, pass_through=True, allow_series=True)
+    if not isinstance(series, narwhals.Series):
+        return None
+    texts = ["" if value is None or value != value else value for value in map(_plain, series)]
+    for line, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"{name_of(data)}, line {line}: is {shorten(text)}; expected text")
+    return texts
+
+
 def name_of(table: Table) -> str:
     """Return how messages call a table: `DataFrame`, `Dataset`, or `records` for a list of dicts."""
     return "records" if isinstance(table, (list, tuple)) else type(table).__name__

@@ -20,6 +20,7 @@ from pssa.evaluation import correlate, marked_words, measure_agreement, score
 from pssa.experiments.mining_stats import word_counts
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain, trust, usual_saliency
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.saliency import observe
 from pssa.stress import make_variants
 from pssa.stress import stress as measure_stress
@@ -42,15 +43,15 @@ class AnalysisInput:
 
     def cut_test(self) -> Corpus:
         """Return the test corpus, cut to the length that the model reads."""
-        return replace(self.test, examples=tuple(self.classifier.featurizer.cut(self.test)))
+        return replace(self.test, examples=tuple(self.classifier.torch.featurizer.cut(self.test)))
 
 
 def agreement(given: AnalysisInput, saliencies: Sequence[str] = ("attention", "gradient")) -> dict[str, Any]:
     """Correlate the saliencies on test and, if people marked words, measure their agreement with them."""
     classifier, corpus = given.classifier, given.cut_test()
-    indexed = classifier.index(corpus)
+    indexed = classifier.torch.index(corpus)
     candidates = indexed.table.candidates
-    scores = {name: observe(classifier.model, indexed, saliency.build(name, {})).scores for name in saliencies}
+    scores = {name: observe(classifier.torch.model, indexed, saliency.build(name, {})).scores for name in saliencies}
     found: dict[str, Any] = {"correlation": [asdict(pair) for pair in correlate(scores, candidates)]}
     if given.opinion_rows is not None:
         marked = marked_words(evidence_from_opinion_words(given.opinion_rows, corpus), candidates.shape[1])
@@ -85,7 +86,7 @@ def heat(given: AnalysisInput, test: Sequence[int] = (), train: Sequence[int] = 
 def scores(given: AnalysisInput) -> dict[str, Any]:
     """Return accuracy, macro-F1 and the number of each predicted label, for a test part that the training did not have."""
     labels = given.classifier.labels
-    predicted = given.classifier.predicted_labels(given.test.examples)
+    predicted = given.classifier.torch.predicted_labels(given.test.examples)
     found = score([example.label or "" for example in given.test], predicted, labels)
     numbers = label_numbers(predicted, labels)
     return {"accuracy": found.accuracy, "macro_f1": found.macro_f1, "predicted": numbers, "labels": list(labels)}
@@ -106,7 +107,7 @@ def rare_words(given: AnalysisInput) -> dict[str, dict[str, float]]:
         raise InputError("this data set has no marked opinion words; analyse one that has")
     classifier, counts, corpus = given.classifier, word_counts(given.train), given.cut_test()
     marked = evidence_from_opinion_words(given.opinion_rows, corpus).examples
-    seen = observe(classifier.model, classifier.index(corpus), saliency.build("attention", {}))
+    seen = observe(classifier.torch.model, classifier.torch.index(corpus), saliency.build("attention", {}))
     found = {name: {"instances": 0, "right": 0, "mass": 0.0, "even": 0.0} for name in FREQUENCY_BUCKETS}
     for number, (example, marks) in enumerate(zip(corpus, marked, strict=True)):
         words = [finding.word for finding in marks.findings]
@@ -129,7 +130,7 @@ def round_attention(given: AnalysisInput) -> dict[str, dict[str, Any]]:
     """Sum a supervised model's attention on the words of its evidence, by round and kind, in whole training sentences."""
     if given.evidence is None:
         raise InputError("no evidence supervised this model; analyse one that was trained with evidence")
-    model, indexed = given.classifier.model, given.classifier.index(given.train)
+    model, indexed = given.classifier.torch.model, given.classifier.torch.index(given.train)
     scores = observe(model, indexed, saliency.build("attention", {})).scores
     rounds: dict[int, dict[str, Any]] = {}
     for row, example in zip(scores, given.evidence.examples, strict=True):
@@ -208,10 +209,11 @@ def _with_visible_attention(classifier: Classifier) -> Classifier:
     can_refine = "refine" in models.option_defaults(classifier.name)
     if usual_saliency(classifier) == "attention" or not can_refine:
         return classifier
-    return replace(classifier, members=(_refining_model(classifier),), vote_weights=(1.0,))
+    runtime = replace(classifier.torch, members=(_refining_model(classifier.torch),), vote_weights=(1.0,))
+    return replace(classifier, runtime=runtime)
 
 
-def _refining_model(classifier: Classifier) -> nn.Module:
+def _refining_model(classifier: TorchRuntime) -> nn.Module:
     model = classifier.model
     options = {"refine": "average"} | ({"head": "dense"} if getattr(model, "dense", None) is not None else {})
     made = models.build(classifier.name, classifier.featurizer.table, len(classifier.labels), options, seed=0)

@@ -42,10 +42,10 @@ from pssa.experiments.provenance import device_name
 from pssa.experiments.timing import StageTimer
 from pssa.experiments.workspace import PlaceContext, Workspace
 from pssa.runs import Config, load, methods
-from pssa.runs.classifier import Classifier
 from pssa.runs.methods import Trained
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.saved_model import Description, load_weights, save_weights
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.training_run import train
 
 
@@ -104,7 +104,7 @@ def _train(job: CellJob, cell: Training) -> Record:
     else:
         trained = methods.find(cell.method).train(context.run)
     config, featurizer = context.run.config, context.run.prepared_data.featurizer
-    classifier = Classifier(config.model, config.data.labels, featurizer, trained.members, trained.vote_weights)
+    classifier = TorchRuntime(config.model, config.data.labels, featurizer, trained.members, trained.vote_weights)
     began = time.perf_counter()
     predicted = classifier.predicted_labels(context.test.examples)
     testing = time.perf_counter() - began
@@ -128,7 +128,7 @@ def _train(job: CellJob, cell: Training) -> Record:
     }
 
 
-def _held_out_scores(job: CellJob, classifier: Classifier) -> Record:
+def _held_out_scores(job: CellJob, classifier: TorchRuntime) -> Record:
     """Return scores on the held-out part of train, which few instances leave out as well: settings are chosen by them."""
     place = job.cell.place
     if not place.instances or place.held_out:
@@ -252,7 +252,7 @@ def _time_one(out: Path, source: Path, test: Corpus, settings: Mapping[str, Any]
     trained = time.perf_counter()
     classifier = load(out, device=settings["device"])
     loaded = time.perf_counter()
-    classifier.predicted_labels(test.examples)
+    classifier.torch.predicted_labels(test.examples)
     return {"train": trained - began, "test": time.perf_counter() - loaded, "stages": timer.seconds}
 
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from pssa.aspects.find import FIND_ADVICE
-from pssa.aspects.run import has_tagger
+from pssa.aspects.find import FIND_ADVICE, has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
 from pssa.bulk.fingerprint import REPLACE, RESUME
 from pssa.bulk.job import BEGINNINGS, Job, Observer
@@ -359,11 +358,13 @@ class _Work:
 
 def word_vectors(classifier: Classifier) -> Vectors | None:
     """Return the vectors of a classifier that reads words; None if it does not, or knows too few to tell what is a word."""
-    featurizer = classifier.featurizer
+    featurizer = classifier.torch.featurizer
     if not isinstance(featurizer, WordFeaturizer) or len(featurizer.vocabulary) < _LEAST_VOCABULARY:
         return None
     vocabulary = featurizer.vocabulary
-    tables = [module for module in classifier.model.modules() if "unseen" in dict(module.named_buffers(recurse=False))]
+    tables = [
+        module for module in classifier.torch.model.modules() if "unseen" in dict(module.named_buffers(recurse=False))
+    ]
     if not tables:
         return None
     trained, fixed = getattr(tables[0], "words", torch.zeros(0)).detach(), tables[0].get_buffer("unseen")

@@ -20,8 +20,7 @@ from typing import Any
 from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
-from pssa.runs.classifier import Answer
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Answer, Explanation
 from pssa.runs.input_profile import LONG_TEXT, NEW_ASPECT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
 from pssa.stress.lexicon import find_opinion_word
 from pssa.stress.negation import is_negator

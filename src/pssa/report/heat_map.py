@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pssa.data.numbers import percent
 from pssa.errors import InputError
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 from pssa.runs.input_profile import NEW_ASPECT
 
 LEVELS = 10  # of heat; level 0 is not coloured

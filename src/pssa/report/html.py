@@ -12,7 +12,7 @@ from markupsafe import Markup
 from pssa.data.numbers import percent
 from pssa.report import heat_map
 from pssa.report.heat_map import by_sentence, clean, pairs
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _GLOBALS = (

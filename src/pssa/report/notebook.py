@@ -16,8 +16,8 @@ from pssa.data.numbers import percent
 from pssa.data.stop_words import is_content_word
 from pssa.report.html import render
 from pssa.report.sections import Table, choose_evidence
+from pssa.runs.answers import Explanation
 from pssa.runs.evaluate import Evaluation
-from pssa.runs.explain import Explanation
 
 _N_EXAMPLES = 5
 _N_WORDS = 8

@@ -15,7 +15,7 @@ from pssa.errors import InputError
 from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, scores
 from pssa.report.heat_map import segments as segments_of
 from pssa.report.html import render
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 _SIZE, _SMALL, _HEADING = 16, 11, 13  # of letters
 _LINE, _HEADING_LINE, _MARGIN, _GAP = 38, 24, 12, 14  # of a line of words, a heading, the edge, between blocks

@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from pssa.report import heat_map
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Explanation
 
 Drawing = Callable[[Explanation], list[Text]]
 

@@ -6,18 +6,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pssa.runs.classifier import Answer, Classifier
-    from pssa.runs.saved_model import load
+    from pssa.runs.answers import Answer
+    from pssa.runs.classifier import Classifier
+    from pssa.runs.loading import load
     from pssa.runs.settings import Config
     from pssa.runs.training_run import mine, resume, train
 
 __all__ = ["Answer", "Classifier", "Config", "load", "mine", "resume", "train"]
 
 _MODULES = {
-    "Answer": "classifier",
+    "Answer": "answers",
     "Classifier": "classifier",
     "Config": "settings",
-    "load": "saved_model",
+    "load": "loading",
     "mine": "training_run",
     "resume": "training_run",
     "train": "training_run",

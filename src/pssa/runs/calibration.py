@@ -11,11 +11,9 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from pssa.data.validation import (
     Parser,
@@ -37,7 +35,9 @@ from pssa.evaluation.calibration import (
     threshold_for_risk,
 )
 from pssa.runs.directory import read_schema, write_json
-from pssa.training import Team
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FILE = "calibration.json"
 _SCHEMA = 1
@@ -84,6 +84,8 @@ class Calibration:
 
         It stays 1 unless another lowers the log loss of instances that it was not chosen on.
         """
+        import torch
+
         n_models, n, n_labels = held_out.probabilities.shape
         if n < _MIN_INSTANCES:
             return None
@@ -150,6 +152,8 @@ _FIELDS: dict[str, Parser] = parsers_of(
 
 def warn_of_few_kept_out(n_kept: int, n_all: int) -> None:
     """Warn if too few instances were kept out to calibrate on, and name a share that is enough."""
+    from pssa.training import Team
+
     if n_kept >= _MIN_INSTANCES or not Team.from_environment().is_main:
         return
     share = math.ceil(120 * _MIN_INSTANCES / n_all) / 100  # a fifth more, since whole sentences are kept out

@@ -1,125 +1,91 @@
-"""`Classifier`: a trained run that classifies raw text. `pssa.load(run)` returns one."""
+"""`Classifier`: a trained run that answers raw text. `pssa.load(run)` returns one.
+
+It works over a `Runtime`, in torch or in ONNX Runtime. What needs torch, such as `explain`, says so where there is none.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-import torch
-from torch import Tensor, nn
-
+from pssa.aspects.find import Finder
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
-from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.rows import ColumnNames
-from pssa.data.tables import Table
-from pssa.data.tokenize import Span
+from pssa.data.tables import Table, texts_of_series
+from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import brief_repr, shorten
-from pssa.errors import InputError
-from pssa.evaluation.calibration import scale
-from pssa.evaluation.predict import Encoder, start_logits
-from pssa.models import IndexedCorpus
+from pssa.errors import InputError, PssaWarning, setting
+from pssa.runs.answers import (
+    UNCERTAIN,
+    Answer,
+    Explanation,
+    Question,
+    Runtime,
+    examples_of,
+    sentence_of,
+    with_found,
+)
 from pssa.runs.calibration import Calibration, choose_threshold
-from pssa.runs.featurizer import Featurizer
 from pssa.runs.input_profile import InputProfile
-from pssa.runs.table_predictions import FindInTexts, predict_table
-from pssa.training.ensembles import combine
-
-UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
+from pssa.runs.run_names import STARTER
+from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
-    from pssa.runs.explain import Explanation
+    from torch import Tensor
 
-
-@dataclass(frozen=True)
-class Answer:
-    """The label of one aspect of one text, the probability of every label, and where the aspect is in the text."""
-
-    label: str
-    probabilities: dict[str, float]  # by label, sums to one
-    aspect: str
-    start: int  # character offsets of the aspect in the text
-    end: int
-    notes: tuple[str, ...] = ()  # what about the text is unlike the training data
-
-    def __repr__(self) -> str:
-        probabilities = {label: round(value, 4) for label, value in self.probabilities.items()}
-        notes = {"notes": list(self.notes)} if self.notes else {}
-        return brief_repr(self, label=self.label, aspect=self.aspect, probabilities=probabilities, **notes)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values under the names that files and the service use."""
-        return {
-            "aspect": self.aspect,
-            "from": self.start,
-            "to": self.end,
-            "label": self.label,
-            "probabilities": self.probabilities,
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
+    from pssa.runs.torch_runtime import TorchRuntime
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """A trained classifier: one model, or several that vote. `pssa.load` returns one.
+    """A trained classifier that finds aspects and labels them. `pssa.load` returns one.
 
     classifier = pssa.load("starter")
-    classifier.predict("The soup was cold.", "soup").label  # also lists of texts and aspects, or a data frame
+    classifier.predict("The soup was cold.")  # an `Answer` for each aspect found; also lists, Series, data frames
+    classifier.predict("The soup was cold.", "soup").label
     classifier.explain("The soup was cold.", "soup")  # how much each word counted
     """
 
-    name: str  # of the model
-    labels: tuple[str, ...]
-    featurizer: Featurizer
-    members: tuple[nn.Module, ...]
-    vote_weights: tuple[float, ...]
+    runtime: Runtime
     calibration: Calibration | None = None
     abstain_below: float = 0.0  # confidence; answers that have less are withheld
     profile: InputProfile | None = None  # of the training texts; runs of earlier versions have none
-    finder: FindInTexts | None = None  # of aspects in texts; `pssa.load` gives it to runs that have a tagger
+    finder: Finder | None = None  # of aspects, in place of the runtime's own
 
     def __repr__(self) -> str:
-        return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
+        return brief_repr(self, model=self.name, labels=list(self.labels), runtime=type(self.runtime).__name__)
 
     @property
-    def model(self) -> nn.Module:
-        """The first member, whose attention explains answers; the only one outside ensembles."""
-        return self.members[0]
+    def name(self) -> str:
+        """The model."""
+        return self.runtime.name
 
-    def index(self, examples: Sequence[Example], read: ReadPieces | None = None) -> IndexedCorpus:
-        """Return the examples as tensors for the members; their words are those of `featurizer.cut`.
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that it chooses among."""
+        return self.runtime.labels
 
-        :param read: what `featurizer.read` returned for the examples, if it was called before.
+    @property
+    def saliency(self) -> str:
+        """How the reasons of its answers are measured."""
+        return str(getattr(self.runtime, "saliency", "attention"))
+
+    @property
+    def torch(self) -> TorchRuntime:
+        """The model in torch.
+
+        :raises InputError: if the run was exported: it runs without torch.
         """
-        for example in examples:
-            if not isinstance(example, Example):
-                expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
-                raise InputError(f"one of the examples is {shorten(example)}; {expected}")
-        return self.featurizer.index(self.featurizer.cut(examples), self.labels, read)
-
-    def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
-        """Return the (n, C) probability of each label."""
-        return self._start(self.index(examples), batch_size)()
-
-    def _start(self, corpus: IndexedCorpus, batch_size: int, encoders: Sequence[Encoder] = ()) -> Callable[[], Tensor]:
-        """Begin to compute the probabilities; return a function that waits for them."""
-        started = [
-            start_logits(member, corpus, batch_size, encoder) for member, encoder in zip_longest(self.members, encoders)
-        ]
-        return lambda: self.vote([logits().softmax(dim=1) for logits in started])
-
-    def vote(self, each: Sequence[Tensor]) -> Tensor:
-        """Combine the probabilities (n, C) of the members and calibrate them: (n, C)."""
-        own = each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
-        return own if self.temperature == 1 else scale(own, self.temperature)
-
-    @property
-    def temperature(self) -> float:
-        """Temperature that calibrates the probabilities; 1: they are not changed."""
-        return self.calibration.temperature if self.calibration else 1.0
+        if not hasattr(self.runtime, "members"):
+            raise InputError(
+                "the run was exported to ONNX and has no model in torch; load the run that it was exported from, which"
+                " needs pssa[train]"
+            )
+        return self.runtime  # type: ignore[return-value]  # the import would load torch
 
     def abstaining(self, *, threshold: float | None = None, risk: float | None = None) -> Classifier:
         """Return a copy that answers `uncertain` if its confidence is too low.
@@ -135,37 +101,63 @@ class Classifier:
             raise InputError(f"the run has a label {UNCERTAIN!r} of its own, so that it cannot mean no answer")
         return replace(self, abstain_below=choose_threshold(self.calibration, threshold, risk))
 
-    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
-        """Return the answers in the order of the examples."""
-        return self.start_answers(examples, batch_size)()
+    def start(
+        self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
+    ) -> Callable[[], list[list[Answer]]]:
+        """Begin to answer; return a function that waits for the answers to each question. A GPU computes meanwhile.
 
-    def start_answers(
-        self,
-        examples: Sequence[Example],
-        batch_size: int = 256,
-        encoders: Sequence[Encoder] = (),
-        read: ReadPieces | None = None,
-    ) -> Callable[[], list[Answer]]:
-        """Begin to answer; return a function that waits for the answers. A GPU computes meanwhile.
-
-        :param encoders: of the members, in place of their own.
-        :param read: what `featurizer.read` returned for the examples, if it was called before.
+        :param batch_size: sentences in one step; None: what suits the model and the device.
+        :param reasons: whether answers have words even where that costs time.
         """
-        if not examples:
-            return list
-        probabilities = self._start(self.index(examples, read), batch_size, encoders)
-        return lambda: self.answers(examples, probabilities())
+        if (finder := self._finder_for(questions)) is not None:
+            questions = with_found(finder, questions)
+        started = self.runtime.start(questions, batch_size=batch_size, reasons=reasons)
+        return lambda: [
+            [self._finished(question.text, answer) for answer in inside]
+            for question, inside in zip(questions, started(), strict=True)
+        ]
+
+    def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
+        """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
+        if self.finder is not None or self.runtime.finds or all(each.aspects is not None for each in questions):
+            return self.finder
+        return self._starter
+
+    @cached_property
+    def _starter(self) -> Finder:
+        from pssa.runs.loading import open_finder
+
+        what = f"the run cannot find aspects, and {STARTER} finds them in its place"
+        warnings.warn(PssaWarning(f"{what}; or name them with {setting('aspects', 'food,wifi')}"), stacklevel=5)
+        return open_finder(STARTER)
+
+    def _finished(self, text: str, answer: Answer) -> Answer:
+        """Return an answer of the runtime with notes, and without its label if the confidence is too low."""
+        if answer.probabilities and max(answer.probabilities.values()) < self.abstain_below:
+            answer = replace(answer, label=UNCERTAIN)
+        if self.profile is None or answer.end == 0:
+            return answer
+        begin, end = sentence_of(text, (answer.start, answer.end))
+        notes = self.profile.notes(text[begin:end], tokenize(text[begin:end]), answer.aspect)
+        return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+
+    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
+        """Return the answers in the order of the examples, which are judged as they are."""
+        return self.answers(examples, self.torch.probabilities(examples, batch_size)) if examples else []
 
     def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
         """Return the answers that follow from `probabilities` (n, C)."""
-        answers = []
+        found = []
         for example, row in zip(examples, probabilities.tolist(), strict=True):
             confidence = max(row)
             label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
             by_label = dict(zip(self.labels, row, strict=True))
-            notes = self.profile.notes(example) if self.profile else ()
-            answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
-        return answers
+            notes = self.profile.notes(example.text, example.spans, example.aspect_text) if self.profile else ()
+            found.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
+        return found
+
+    @overload
+    def predict(self, text: str, aspect: None = None, *, batch_size: int | None = None) -> list[Answer]: ...
 
     @overload
     def predict(  # type: ignore[overload-overlap]  # a text is a sequence of texts too
@@ -173,13 +165,28 @@ class Classifier:
     ) -> Answer: ...
 
     @overload
-    def predict(self, text: Sequence[str], aspect: Sequence[str | Span]) -> list[Answer]: ...
+    def predict(self, text: list[str], aspect: None = None, *, batch_size: int | None = None) -> list[list[Answer]]: ...
 
     @overload
-    def predict(self, text: Sequence[tuple[str, str | Span]]) -> list[Answer]: ...
+    def predict(
+        self, text: Sequence[str], aspect: Sequence[str | Span], *, batch_size: int | None = None
+    ) -> list[Answer]: ...
 
     @overload
-    def predict(self, text: Table, *, columns: ColumnNames | None = None, errors: str = "fail") -> Table: ...
+    def predict(
+        self, text: Sequence[tuple[str, str | Span]], aspect: None = None, *, batch_size: int | None = None
+    ) -> list[Answer]: ...
+
+    @overload
+    def predict(
+        self,
+        text: Table,
+        aspect: None = None,
+        *,
+        columns: ColumnNames | None = None,
+        errors: str = "fail",
+        batch_size: int | None = None,
+    ) -> Any: ...
 
     def predict(
         self,
@@ -189,30 +196,34 @@ class Classifier:
         ordinal: int | None = None,
         columns: ColumnNames | None = None,
         errors: str = "fail",
+        batch_size: int | None = None,
     ) -> Any:
-        """Classify an aspect of a text, the aspects of several texts, or every row of a table.
+        """Answer a text, several texts, or every row of a table; the answer has the shape of the question.
 
-        :param text: a text; a list of texts, or of (text, aspect) pairs; or a table with the columns text and aspect: a pandas
-            or polars frame, a Hugging Face dataset or a list of dicts. A table comes back with the columns `label` and
-            `probability_LABEL`; its own label becomes `gold`. If the run has a tagger, a row without an aspect becomes one row
-            for each aspect found in its text, with the columns aspect, from and to, or one row without a label if there is none.
-        :param aspect: the aspect as it appears in the text, or its character offsets; a list of them for a list of texts.
+        :param text: a text; a list or a Series of texts, or a list of (text, aspect) pairs; or a table with the column text and,
+            if aspects are named, aspect: a pandas or polars frame, a Hugging Face dataset or a list of dicts. A text has a list
+            of answers, one for each aspect found in it. A table comes back with the columns `label` and `probability_LABEL`; its
+            own label becomes `gold`. A row without an aspect becomes one row for each aspect found in its text, with the columns
+            aspect, from and to, or one row without a label if there is none.
+        :param aspect: the aspect as it appears in the text, or its character offsets: the answer is one `Answer`; or a list of
+            them for a list of texts.
         :param ordinal: number of the occurrence of the aspect, counted from 0. Without it the first of several is used, with
             a `UserWarning`.
         :param columns: columns of a table by field, where their names differ, such as `{"text": "review"}`.
         :param errors: what to do with a row of a table that cannot be scored: `fail`, or `skip` it, without a label.
-        :raises InputError: if the aspect is not in the text.
+        :param batch_size: sentences in one step; by default what suits the model and the device.
+        :raises InputError: if the aspect is not in the text, or a text cannot be read.
         """
         if aspect is None and isinstance(text, list) and text and isinstance(text[0], tuple):
             text, aspect = _split_pairs(text)
-        is_text = isinstance(text, str) or (isinstance(text, list) and bool(text) and isinstance(text[0], str))
-        if aspect is None and is_text:
-            advice = "name it, as in predict(text, 'screen'), or find aspects with pssa.pipeline(run)(text)"
-            raise InputError(f"no aspect is given; {advice}")
-        if aspect is None:
-            return predict_table(self, text, columns, errors)
-        answers = self.answer(_examples(text, aspect, ordinal))
-        return answers[0] if isinstance(text, str) else answers
+        if aspect is not None:
+            answers = [inside[0] for inside in self.start(_named(text, aspect, ordinal), batch_size=batch_size)()]
+            return answers[0] if isinstance(text, str) else answers
+        texts = [text] if isinstance(text, str) else _texts(text)
+        if texts is None:
+            return predict_table(self, text, columns, errors, batch_size)
+        found = self.start([Question(each) for each in texts], batch_size=batch_size)()
+        return found[0] if isinstance(text, str) else found
 
     @overload
     def explain(  # type: ignore[overload-overlap]
@@ -231,12 +242,21 @@ class Classifier:
         """
         from pssa.runs.explain import explain
 
-        explanations = explain(self, _examples(text, aspect, ordinal), saliency)
+        placed = [pair for question in _named(text, aspect, ordinal) for pair in examples_of(question)]
+        explanations = explain(self, [example for example, _ in placed], saliency)
         return explanations[0] if isinstance(text, str) else explanations
 
-    def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
-        """Return the label of each example."""
-        return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
+
+def _texts(given: Any) -> list[str] | None:
+    """Return the texts of a list or of a Series; None if it is a table."""
+    if isinstance(given, (list, tuple)):
+        if not given or not any(isinstance(each, str) for each in given):
+            return None if given else []
+        for each in given:
+            if not isinstance(each, str):
+                raise InputError(f"one of the texts is {shorten(each)}; expected text")
+        return list(given)
+    return texts_of_series(given)
 
 
 def _split_pairs(pairs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -247,24 +267,24 @@ def _split_pairs(pairs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return [text for text, _ in pairs], [aspect for _, aspect in pairs]
 
 
-def _examples(text: Any, aspect: Any, ordinal: int | None) -> list[Example]:
-    """Return the example of a text and its aspect, or those of several."""
+def _named(text: Any, aspect: Any, ordinal: int | None) -> list[Question]:
+    """Return the question about a text and its aspect, or those about several."""
     if isinstance(text, str):
-        return [_example(text, aspect, ordinal)]
+        return [_question(text, aspect, ordinal)]
     texts, aspects = list(text), list(aspect)
     if isinstance(aspect, str) or len(texts) != len(aspects):
         raise InputError(
             f"there are {len(texts)} texts; expected a list with the aspect of each, got {shorten(aspect)}"
         )
-    return [_example(*each, ordinal) for each in zip(texts, aspects, strict=True)]
+    return [_question(*each, ordinal) for each in zip(texts, aspects, strict=True)]
 
 
-def _example(text: Any, aspect: Any, ordinal: int | None) -> Example:
+def _question(text: Any, aspect: Any, ordinal: int | None) -> Question:
     if isinstance(aspect, tuple):
-        return Example.from_text(text, aspect)
+        return Question(text, (aspect,))
     doubts: list[str] = []
     fields = {"text": text, "aspect": aspect, "ordinal": ordinal}
     example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
     for doubt in doubts:
         warnings.warn(f"{doubt}; choose one with `ordinal` or by offsets", stacklevel=4)
-    return example
+    return Question(text, (example.aspect_chars,))

@@ -19,11 +19,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pssa.data.files import (
     atomic_path,
@@ -38,7 +34,11 @@ from pssa.data.files import (
 )
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
-from pssa.training import Checkpoint, EpochRecord
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from pssa.training import Checkpoint
 
 _T = TypeVar("_T")
 _MAX_BYTES = 1 << 24  # of a JSON file
@@ -147,6 +147,8 @@ class FileStore:
 
     def load(self) -> Checkpoint | None:
         """Return the newest checkpoint, if there is one."""
+        from pssa.training import Checkpoint, EpochRecord
+
         if not self.path.is_file():
             return None
         tensors, metadata = read_tensors(self.path)
@@ -180,6 +182,9 @@ def _not_a_directory(root: Path) -> InputError:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors from any device, so that any device can load them."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
     try:
         with atomic_path(path) as part:
             mode = part.stat().st_mode  # what the umask leaves; safetensors makes a file that only its owner reads
@@ -191,6 +196,8 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, st
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and the header's metadata."""
+    from safetensors import SafetensorError, safe_open
+
     try:
         require_regular(path)
         with safe_open(path, framework="pt") as handle:

@@ -18,10 +18,10 @@ from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error
 from pssa.runs.classifier import Classifier
+from pssa.runs.loading import load
 from pssa.runs.prepared_data import Source
 from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import whole_run
-from pssa.runs.saved_model import load
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     if unknown := sorted({*gold} - {*classifier.labels}):
         known = ", ".join(classifier.labels)
         raise InputError(f"the data has the label {unknown[0]!r}, and the run knows {known}; relabel the data")
-    confidences, classes = classifier.probabilities(corpus).max(dim=1)
+    confidences, classes = classifier.torch.probabilities(corpus).max(dim=1)
     predicted = tuple(classifier.labels[number] for number in classes.tolist())
     tags = sorted({tag for example in corpus for tag in example.tags})
     slices = {}

@@ -10,16 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 
-from pssa import models
 from pssa import saliency as saliencies
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
-from pssa.data.stop_words import is_content_word
-from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr
-from pssa.display import to_html
 from pssa.errors import InputError
 from pssa.evaluation import (
     Agreement,
@@ -31,49 +26,14 @@ from pssa.evaluation import (
     marked_words,
     measure_agreement,
     measure_faithfulness,
-    predict_logits,
 )
-from pssa.runs.classifier import Answer, Classifier
+from pssa.runs.answers import Explanation
+from pssa.runs.classifier import Classifier
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
 _BATCH = 64  # some saliencies hold many copies of every sentence
 _CONTROL = "random"  # what every number is compared with
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """One answer, and in `shares` how much each of `words` counted for it; a heat map in a notebook."""
-
-    text: str
-    spans: tuple[Span, ...]  # character offsets of the words
-    aspect: Span  # word offsets, half-open
-    # Of each word; they sum to one, or are all zero where no word counts. The aspect has none.
-    shares: tuple[float, ...]
-    saliency: str
-    answer: Answer
-
-    def __repr__(self) -> str:
-        shares = (pair for pair in zip(self.words, self.shares, strict=True) if is_content_word(pair[0]))
-        ranked = sorted(shares, key=lambda pair: -pair[1])
-        top = {word: round(share, 3) for word, share in ranked[:4]}
-        return brief_repr(self, text=self.text, aspect=self.answer.aspect, label=self.answer.label, words=top)
-
-    def _repr_html_(self) -> str:
-        return to_html(self)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words as they appear in the text."""
-        return tuple(self.text[start:end] for start, end in self.spans)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values under the names that files and the service use."""
-        words = [
-            {"word": self.text[start:end], "from": start, "to": end, "share": share}
-            for (start, end), share in zip(self.spans, self.shares, strict=True)
-        ]
-        return {"text": self.text, **self.answer.as_dict(), "saliency": self.saliency, "words": words}
 
 
 def explain(
@@ -83,19 +43,18 @@ def explain(
 
     :param saliency: a name of `usable_saliencies`; empty: the default.
     """
-    name = require_usable(classifier, saliency or usual_saliency(classifier))
+    runtime = classifier.torch
+    name = require_usable(classifier, saliency or runtime.saliencies[0])
     if not examples:
         return []
-    given, examples = examples, classifier.featurizer.cut(examples)
-    corpus = classifier.featurizer.index(examples, classifier.labels)
-    observed = observe(classifier.model, corpus, build_saliency(name, {}), batch_size)
-    others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
-    answers = classifier.answers(given, classifier.vote([observed.probabilities, *others]))
+    cut = runtime.featurizer.cut(examples)
+    probabilities, scores = runtime.observe(cut, name, batch_size)
+    answers = classifier.answers(examples, probabilities)
     return [
         Explanation(
-            example.text, example.spans, example.aspect, tuple(scores[: len(example.spans)].tolist()), name, answer
+            example.text, example.spans, example.aspect, tuple(row[: len(example.spans)].tolist()), name, answer
         )
-        for example, answer, scores in zip(examples, answers, observed.scores, strict=True)
+        for example, answer, row in zip(cut, answers, scores, strict=True)
     ]
 
 
@@ -108,23 +67,12 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """Return the saliencies that apply to the classifier's model, the default first."""
-    default, refined = usual_saliency(classifier), _refined(classifier)
-    attends = refined or models.attends(classifier.name)
-    has = {"attention": attends, "refined": refined, "states": attends or not models.uses_encoder(classifier.name)}
-    usable = (name for name in saliencies.names() if has.get(saliencies.needs(name), True))
-    return default, *(name for name in usable if name != default)
+    return classifier.torch.saliencies
 
 
 def usual_saliency(classifier: Classifier) -> str:
     """Return the default saliency: attention where the model has it, else the cheapest."""
-    if models.attends(classifier.name) or _refined(classifier):
-        return "attention"
-    return "leave_one_out" if models.uses_encoder(classifier.name) else "gradient"
-
-
-def _refined(classifier: Classifier) -> bool:
-    encoder = getattr(classifier.model, "encoder", None)
-    return isinstance(getattr(encoder, "refinement", None), torch.nn.Module)
+    return classifier.torch.saliencies[0]
 
 
 @dataclass(frozen=True)
@@ -174,7 +122,8 @@ def trust(
     if 0 < limit < len(corpus):
         drawn = np.random.default_rng(seed).permutation(len(corpus))[:limit]
         corpus = corpus.select(sorted(drawn.tolist()))
-    first = replace(classifier, members=classifier.members[:1], vote_weights=classifier.vote_weights[:1])
+    runtime = classifier.torch
+    first = replace(runtime, members=runtime.members[:1], vote_weights=runtime.vote_weights[:1])
     indexed = first.index(corpus)
     candidates = indexed.table.candidates
     scores = {name: observe(first.model, indexed, build_saliency(name, {})).scores for name in names}

@@ -17,9 +17,9 @@ from pssa import __version__
 from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import Classifier
+from pssa.runs.loading import load
 from pssa.runs.portable import PORTABLE, is_portable, portable_files
 from pssa.runs.run_names import resolve_run
-from pssa.runs.saved_model import load
 
 _CARD = {"library_name": "pssa", "pipeline_tag": "text-classification", "tags": "[aspect-based-sentiment-analysis]"}
 _LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'

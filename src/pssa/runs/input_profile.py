@@ -62,12 +62,15 @@ class InputProfile:
             unknown_share=sum(count == 1 for count in words.values()) / n_words,
         )
 
-    def notes(self, example: Example) -> tuple[str, ...]:
-        """Return what about an example is unlike the training texts, each with its kind before the parenthesis."""
-        found = self._text_notes(example.text, example.spans)
-        if len(example.spans) > _LONGER * self.longest:
-            found.append(f"{LONG_TEXT} ({len(example.spans)} words, the longest has {self.longest})")
-        if example.aspect_text.casefold() not in self._aspects:
+    def notes(self, text: str, spans: Sequence[Span], aspect: str) -> tuple[str, ...]:
+        """Return what about a sentence and its aspect is unlike the training texts, each with its kind before the parenthesis.
+
+        :param spans: of its words.
+        """
+        found = self._text_notes(text, spans)
+        if len(spans) > _LONGER * self.longest:
+            found.append(f"{LONG_TEXT} ({len(spans)} words, the longest has {self.longest})")
+        if aspect.casefold() not in self._aspects:
             found.append(NEW_ASPECT)
         return tuple(found)
 

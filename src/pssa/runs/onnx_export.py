@@ -1,7 +1,7 @@
 """Export of a run as one ONNX file, which runs without this package's models and without torch.
 
 Inputs are the fields of `Batch` that the models read, by name and in any size; outputs are `logits`, `probabilities` and,
-where there is attention, `attention`. `Classifier.index` makes the inputs. An ensemble is exported with its vote.
+where there is attention, `attention`. `TorchRuntime.index` makes the inputs. An ensemble is exported with its vote.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pssa.data import embedded
 from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, RunError, setting
 from pssa.models import Batch, IndexedCorpus
-from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
+from pssa.runs.loading import load
 from pssa.runs.run_names import resolve_run
-from pssa.runs.saved_model import load
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training.ensembles import combine
 
 _LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
@@ -69,7 +69,7 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
     directory = RunDirectory.open(resolve_run(run))
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
         directory.require_finished()
-    classifier = load(directory.root)
+    classifier = load(directory.root).torch
     model = _Answering(classifier).eval()
     with _quiet(), torch.no_grad():
         traced, *others = _samples(classifier)
@@ -84,7 +84,7 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
 class _Answering(nn.Module):
     """A classifier as a function of tensors, which can be exported."""
 
-    def __init__(self, classifier: Classifier) -> None:
+    def __init__(self, classifier: TorchRuntime) -> None:
         super().__init__()
         self.members = nn.ModuleList(classifier.members)
         self.register_buffer("vote_weights", torch.tensor(classifier.vote_weights))
@@ -117,7 +117,7 @@ class _Unseen(TorchFunctionMode):
         return sys.maxsize if func is Tensor.__int__ else func(*args, **kwargs or {})
 
 
-def _samples(classifier: Classifier) -> list[IndexedCorpus]:
+def _samples(classifier: TorchRuntime) -> list[IndexedCorpus]:
     """Return sentences to export with, and others of other sizes to check with."""
     sentences = [replace(example, label=None) for example in embedded.load("test")]
     # A size of one would be exported as a constant.
@@ -155,7 +155,7 @@ def _exported(model: nn.Module, inputs: Mapping[str, Tensor], name: str) -> Any:
         raise InputError(f"{name} cannot be exported to ONNX: {_first_cause(error)}") from error
 
 
-def _finished(exported: Any, classifier: Classifier, mask_id: int) -> bytes:
+def _finished(exported: Any, classifier: TorchRuntime, mask_id: int) -> bytes:
     """Return the file: without unused inputs and traces of this machine, with labels and the mask id as metadata."""
     graph = exported.graph
     read = {name for node in graph.node for name in node.input}

@@ -8,7 +8,9 @@ classifier and its tagger share in `vectors.safetensors` (`pssa.runs.compact`).
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +18,19 @@ import torch
 from torch import nn
 
 from pssa import models
+from pssa.aspects.find import Finder, has_tagger
 from pssa.data.files import make_folder, require_regular
+from pssa.data.tokenize import Span
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.data.vectors import PACKED, load_matrix
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
 from pssa.runs.calibration import Calibration
-from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, resume_hint, write_json, write_tensors
+from pssa.runs.directory import FileStore, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
-from pssa.runs.input_profile import InputProfile
-from pssa.runs.run_names import resolve_run
 from pssa.runs.settings import PRECISIONS, UNITS, Config
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training.checkpoint import load_parameters
 
 _SCHEMA = 1
@@ -150,17 +152,8 @@ def save_ensemble(
     description.save(folder)
 
 
-def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
-    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
-
-    Of an interrupted run a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where the run
-    has trained it and mines next, else the newest checkpoint.
-
-    :param device: cpu, cuda, or auto: the GPU where there is one.
-    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
-    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
-    """
-    folder = RunDirectory.open(resolve_run(path)).root
+def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> TorchRuntime:
+    """Load the model of a run, a stage or a member of an ensemble, and a tagger where there is one; `pssa.load` describes it."""
     description = Description.load(folder)
     place = choose_device(device)
     narrow = _is_narrow(description.model, precision, place)
@@ -181,15 +174,34 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if narrow:
         for member in members:
             models.narrow(member)
-    return Classifier(
+    calibration = Calibration.load(folder)
+    return TorchRuntime(
         description.model,
         description.labels,
         featurizer,
         members,
         description.vote_weights,
-        calibration=Calibration.load(folder),
-        profile=InputProfile.load(folder),
+        calibration.temperature if calibration else 1.0,
+        _TaggerOf(folder, device) if has_tagger(folder) else None,
     )
+
+
+@dataclass(frozen=True)
+class _TaggerOf:
+    """The tagger of a run, loaded when it is first needed."""
+
+    run: Path
+    device: str
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Return the character offsets of the aspects of each sentence."""
+        return self._finder.find_in_sentences(sentences)
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from pssa.aspects.tagger_finder import load_finder
+
+        return load_finder(self.run, self.device)
 
 
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:

@@ -20,7 +20,7 @@ from pssa.data.rows import SAME_NAMES
 from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, import_extra
-from pssa.runs.saved_model import load
+from pssa.runs.loading import load
 from pssa.runs.table_predictions import examples_of_table
 from pssa.runs.training_run import train
 
@@ -96,7 +96,7 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     def predict_proba(self, X: Table) -> Any:  # noqa: N803
         """Return (n, C): the probability of each label, in the order of `classes_`."""
         _validation.check_is_fitted(self)
-        return self.classifier_.probabilities(_examples(X)).numpy().astype(np.float64)
+        return self.classifier_.torch.probabilities(_examples(X)).numpy().astype(np.float64)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a new folder, which `pssa.load` and every command can read."""
@@ -186,7 +186,7 @@ def _examples(given: Any) -> list[Example]:
     elif not SAME_NAMES.suffice(name.lower() for name in table_columns(given)):
         found = join_names(table_columns(given))
         raise InputError(f"X needs the columns text and aspect; found {found}; rename them before fit and predict")
-    return [example for example in examples_of_table(given, SAME_NAMES) if example is not None]
+    return examples_of_table(given, SAME_NAMES)
 
 
 def _pair(row: Any, line: int) -> dict[str, Any]:

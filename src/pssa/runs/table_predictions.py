@@ -1,6 +1,6 @@
 """Predictions for a table in memory: the same rows with a label and a column for each probability.
 
-Where the classifier has a tagger, rows with text alone become a row for each aspect that is found in them. `pssa predict` does
+Rows with text alone become a row for each aspect that is found in them. `pssa predict` does
 the same for files of any size (`pssa.bulk`).
 """
 
@@ -9,108 +9,64 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeVar
 
+from pssa.aspects.spans import require_text
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields, has_aspect
 from pssa.data.rows import ColumnNames, Columns, Problem, Row
 from pssa.data.tables import Table, name_of, scan_table, take_rows, with_columns
 from pssa.errors import InputError, PssaWarning, setting
+from pssa.runs.answers import Answer, Question
 from pssa.runs.input_profile import notes_column
 
 if TYPE_CHECKING:
-    from pssa.runs.classifier import Answer, Classifier
+    from pssa.runs.classifier import Classifier
+
+Built = TypeVar("Built")
 
 _ROWS = 4096  # that are tensors at the same time
-_FIND_ADVICE = (
-    "to find aspects, use pssa.pipeline(run, aspects_from='starter'), or a run of `pssa train --find-aspects`"
-)
 
 
-class FoundInText(Protocol):
-    """An aspect that was found in a text."""
-
-    @property
-    def aspect(self) -> str:
-        """The aspect as it stands in the text."""
-        ...
-
-    @property
-    def start(self) -> int:
-        """Where it begins in the text."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        ...
-
-    def as_example(self) -> Example:
-        """Return the instance to classify: the aspect in its sentence."""
-        ...
-
-
-FindInTexts = Callable[[Sequence[str]], Sequence[Sequence[FoundInText]]]
-
-
-def predict_table(classifier: Classifier, table: Table, columns: ColumnNames | None, errors: str) -> Table:
+def predict_table(
+    classifier: Classifier, table: Table, columns: ColumnNames | None, errors: str, batch_size: int | None = None
+) -> Table:
     """Return the table with predictions; its own label, if it has one, becomes `gold`.
+
+    A row without an aspect becomes a row for each that is found in its text; one in which none is found stays, without a label.
 
     :param errors: `fail` at the first row that cannot be scored, or `skip` it: its label is missing then.
     """
     if errors not in ("fail", "skip"):
         raise InputError(f"{setting('errors')} is {errors!r}; expected fail or skip")
-    listed = Columns.of(columns)
-    if classifier.finder is None:
-        listed = replace(listed, advice=_FIND_ADVICE)
-        examples = examples_of_table(table, listed, errors)
-    else:
-        listed = replace(listed, text_only=True)
-        table, examples = _with_found_aspects(classifier.finder, table, listed, errors)
-    answers: list[Answer | None] = []
-    for start in range(0, len(examples), _ROWS):
-        rows = examples[start : start + _ROWS]
-        found = iter(classifier.answer([example for example in rows if example is not None]))
-        answers += [None if example is None else next(found) for example in rows]
-    new = _new_columns(classifier.labels, answers)
+    listed = replace(Columns.of(columns), text_only=True)
+    rows = [event for event in scan_table(table, listed) if isinstance(event, (Row, Problem))]
+    questions = _each(name_of(table), rows, errors, _question)
+    answers: list[list[Answer]] = []
+    for start in range(0, len(questions), _ROWS):
+        asked = questions[start : start + _ROWS]
+        found = iter(classifier.start([each for each in asked if each is not None], batch_size=batch_size)())
+        answers += [[] if question is None else next(found) for question in asked]
+    scored: list[tuple[int, Answer | None]] = [
+        (place, answer) for place, inside in enumerate(answers) for answer in inside or (None,)
+    ]
+    if any(isinstance(row, Row) and not has_aspect(row.fields) for row in rows):
+        places = [_place(rows[place], answer) for place, answer in scored]
+        added = {name: [values[number] for values in places] for number, name in enumerate(listed.aspect_columns)}
+        table = with_columns(take_rows(table, [place for place, _ in scored]), added, {})
+    new = _new_columns(classifier.labels, [answer for _, answer in scored])
     if classifier.profile is not None:
-        first = next((event for event in scan_table(table, listed) if isinstance(event, Row)), Row(0, {}))
-        new[notes_column(first.given)] = ["; ".join(each.notes) if each else None for each in answers]
+        first = next((row for row in rows if isinstance(row, Row)), Row(0, {}))
+        new[notes_column(first.given)] = ["; ".join(answer.notes) if answer else None for _, answer in scored]
     return with_columns(table, new, {"label": "gold"})
 
 
-def _with_found_aspects(
-    find: FindInTexts, table: Table, columns: Columns, errors: str
-) -> tuple[Table, list[Example | None]]:
-    """Return the table with a row for each aspect of rows that have none, and the example of each row.
-
-    A text in which nothing is found keeps its row; its example is None.
-    """
-    rows = _rows_of(table, columns)
-    is_raw = [isinstance(row, Row) and not has_aspect(row.fields) for row in rows]
-    given = iter(_examples(name_of(table), [row for row, raw in zip(rows, is_raw, strict=True) if not raw], errors))
-    if not any(is_raw):
-        return table, list(given)
-    texts = [str(row.fields.get("text") or "") for row in rows if isinstance(row, Row) and not has_aspect(row.fields)]
-    found = iter(find(texts))
-    places: list[int] = []
-    examples: list[Example | None] = []
-    new: list[tuple[str | None, int | None, int | None]] = []  # aspect and offsets
-    for place, (row, raw) in enumerate(zip(rows, is_raw, strict=True)):
-        inside = next(found) if raw else ()
-        examples += [each.as_example() for each in inside] or [None if raw else next(given)]
-        new += [(each.aspect, each.start, each.end) for each in inside] or [_given_place(row, examples[-1])]
-        places += [place] * max(1, len(inside))
-    added = {name: [values[number] for values in new] for number, name in enumerate(columns.aspect_columns)}
-    return with_columns(take_rows(table, places), added, {}), examples
-
-
-def _given_place(row: Row | Problem, example: Example | None) -> tuple[str | None, int | None, int | None]:
-    """Return the aspect that a row has, as it names it, and its offsets."""
+def _place(row: Row | Problem, answer: Answer | None) -> tuple[str | None, int | None, int | None]:
+    """Return the aspect of a row, as it names it, and its offsets."""
     named = row.fields.get("aspect") if isinstance(row, Row) else None
     if not isinstance(named, str) or not named.strip():  # a frame has NaN for nothing
-        named = example.aspect_text if example else None
-    return named, *((None, None) if example is None else example.aspect_chars)
+        named = answer.aspect if answer else None
+    return named, *((answer.start, answer.end) if answer else (None, None))
 
 
 def probability_column(label: str) -> str:
@@ -118,25 +74,28 @@ def probability_column(label: str) -> str:
     return f"probability_{label}"
 
 
-def examples_of_table(table: Table, columns: Columns, errors: str = "fail") -> list[Example | None]:
-    """Return the example of each row, without its label; None for a row to skip.
+def examples_of_table(table: Table, columns: Columns) -> list[Example]:
+    """Return the example of each row, without its label.
+
+    :raises InputError: for the first row that is none.
+    """
+    rows = [event for event in scan_table(table, columns) if isinstance(event, (Row, Problem))]
+    return [example for example in _each(name_of(table), rows, "fail", _example) if example is not None]
+
+
+def _each(
+    name: str, rows: Sequence[Row | Problem], errors: str, build: Callable[[Row | Problem, list[str]], Built]
+) -> list[Built | None]:
+    """Return what is built of each row; None for a row to skip.
 
     An aspect that occurs several times is taken for its first occurrence, with one warning for all rows.
     """
-    return _examples(name_of(table), _rows_of(table, columns), errors)
-
-
-def _rows_of(table: Table, columns: Columns) -> list[Row | Problem]:
-    return [event for event in scan_table(table, columns) if isinstance(event, (Row, Problem))]
-
-
-def _examples(name: str, rows: Sequence[Row | Problem], errors: str) -> list[Example | None]:
-    found: list[Example | None] = []
+    found: list[Built | None] = []
     doubts: list[str] = []
     rejected: list[InputError] = []
     for row in rows:
         try:
-            found.append(_example(row, doubts))
+            found.append(build(row, doubts))
         except InputError as error:
             rejected.append(InputError.at(name, row.line, error.message))
             if errors == "fail":
@@ -147,6 +106,14 @@ def _examples(name: str, rows: Sequence[Row | Problem], errors: str) -> list[Exa
     if rejected:
         _warn(f"{len(rejected)} of {len(found)} rows cannot be scored and have no label: {rejected[0].message}")
     return found
+
+
+def _question(event: Row | Problem, doubts: list[str]) -> Question:
+    if isinstance(event, Row) and not has_aspect(event.fields):
+        return Question(require_text(event))
+    example = _example(event, doubts)
+    has_words = isinstance(event, Row) and event.fields.get("words") is not None
+    return Question(example.text, (example.aspect_chars,), example.spans if has_words else None)
 
 
 def _example(event: Row | Problem, doubts: list[str]) -> Example:

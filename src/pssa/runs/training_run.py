@@ -21,7 +21,6 @@ from pssa.errors import InputError, RunError, setting
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.card import write_card
-from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.input_profile import InputProfile
@@ -30,6 +29,7 @@ from pssa.runs.resolve import warn_of_absent_labels, warn_of_unused
 from pssa.runs.run_context import FINAL_SEARCH, RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.settings import Config, flatten
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
 from pssa.training.progress import show_training
@@ -205,12 +205,12 @@ def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
     if kept is None:
         kept, source = prepared.dev, "separate development data"
     if kept is not None:
-        classifier = Classifier(
+        runtime = TorchRuntime(
             config.model, config.data.labels, prepared.featurizer, outcome.members, outcome.vote_weights
         )
         places = {label: number for number, label in enumerate(config.data.labels)}
         gold = torch.tensor([places[example.label or ""] for example in kept])
-        return HeldOut(classifier.probabilities(kept)[None], gold, source, kept_out=True)
+        return HeldOut(runtime.probabilities(kept)[None], gold, source, kept_out=True)
     return context.held_out if methods.find(config.method).resembles_search else None
 
 

@@ -25,12 +25,13 @@ from pssa.data.vectors import PACKED, Coverage, Vectors, embedding_matrix, read_
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.models import Pretrained, WordTable
-from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
+from pssa.runs.loading import load
 from pssa.runs.run_names import STARTER, has_starter, resolve_run, run_name, starter_run
-from pssa.runs.saved_model import Description, load
+from pssa.runs.saved_model import Description
 from pssa.runs.settings import Config, flatten
+from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training import Team
 
 # Options that may differ from those of the run: its weights mean the same with other values.
@@ -116,7 +117,7 @@ def open_warm_start(
     """
     run = _find_run(config.data.from_pretrained or "")
     _check_digest(run, config.data.from_digest)
-    source = load(run)
+    source = load(run).torch
     _warn_of_other_labels(run, source.labels, config.data.labels)
     if not isinstance(source.featurizer, WordFeaturizer):
         return source.featurizer, None, _extend_weights(config, source, source.featurizer.table, {})
@@ -163,7 +164,7 @@ def _extend_rows(new: Vocabulary, known: _KnownRows, config: Config) -> Tensor:
     return rows
 
 
-def _word_tables(config: Config, source: Classifier) -> dict[str, Tensor]:
+def _word_tables(config: Config, source: TorchRuntime) -> dict[str, Tensor]:
     """Return the tables of word vectors of a run by name, (V, D), those of words that are not trained included."""
     table = source.featurizer.table
     assert isinstance(table, WordTable)
@@ -179,7 +180,7 @@ def _word_tables(config: Config, source: Classifier) -> dict[str, Tensor]:
 
 
 def _extend_weights(
-    config: Config, source: Classifier, table: WordTable | Pretrained, tables: Mapping[str, Tensor]
+    config: Config, source: TorchRuntime, table: WordTable | Pretrained, tables: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
     """Return the weights of a new model: those of the run, with rows for other words and labels."""
     labels, old = config.data.labels, source.model.state_dict()

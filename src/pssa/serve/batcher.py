@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.aspects.find import Finder, load_finder
-from pssa.aspects.run import has_tagger
+from pssa.aspects.find import Finder, has_tagger
+from pssa.aspects.tagger_finder import load_finder
 from pssa.bulk.rows import Score, Value, score_each
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load
-from pssa.runs.explain import Explanation, explain, usable_saliencies
+from pssa.runs.answers import Explanation
+from pssa.runs.explain import explain, usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
@@ -266,7 +267,7 @@ def score(classifier: Classifier, examples: Sequence[Example], saliency: str | N
 
 def _batch_size(classifier: Classifier) -> int:
     """Return how many sentences of similar length to read at once: on a CPU, padding soon costs more than it saves."""
-    if next(classifier.model.parameters()).device.type != "cpu":
+    if next(classifier.torch.model.parameters()).device.type != "cpu":
         return _GPU_BATCH
     return _PIECE_BATCH if models.uses_encoder(classifier.name) else _WORD_BATCH
 
@@ -284,7 +285,7 @@ def _result(classifier: Classifier, example: Example, value: Value | str, has_wa
     # A warning of a batch does not tell which example it is about: read this one alone.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        classifier.index([example])
+        classifier.torch.index([example])
     text = "; ".join([*notes, *dict.fromkeys(str(warning.message) for warning in caught)])
     return fields | {"warning": text} if text else fields
 

@@ -16,15 +16,13 @@ from starlette.types import Receive
 from pssa.aspects.find import Finder, FoundAspect, Place, examples_of, find_at
 from pssa.aspects.sentences import split_sentences
 from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
-from pssa.data.example import Example
 from pssa.data.fields import find_aspect_doubt
 from pssa.data.rows import Row
-from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.middleware import overloaded
-from pssa.serve.schemas import ExplainRequest, ExplainText, Item, Offsets, PredictRequest, PredictText
+from pssa.serve.schemas import ExplainRequest, ExplainText, Offsets, PredictRequest, PredictText
 
 _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; more go to a thread
 _MAX_FOUND_CHARACTERS = 1500  # of sentences that are read together for their aspects: about a twentieth of a second
@@ -61,7 +59,7 @@ async def _score_items(batcher: Batcher, body: PredictRequest | PredictText, sal
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
         # Of a longer text a model reads a window, and explains no other words.
-        if batcher.runs[body.run].classifier.featurizer.max_positions > most:
+        if batcher.runs[body.run].classifier.torch.featurizer.max_positions > most:
             items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
     rows = [row for item in items for row in item.rows]
     results = iter(await score_rows(batcher, rows, body.run, saliency))
@@ -85,7 +83,7 @@ async def _rows_of_items(batcher: Batcher, body: PredictRequest | PredictText) -
     """Return the rows of each item: of the aspects that it names or, if it names none, of those that are found."""
     named = [item for item in body.items if item.aspects is not None]
     work = sum(len(item.text) * len(item.aspects or ()) for item in named)
-    located = (_locate_aspects(item, body.split_sentences) for item in named)
+    located = (ItemRows([find_aspect(item.text, aspect) for aspect in item.aspects or ()]) for item in named)
     given = located if work <= _MAX_INLINE_CHARACTERS else iter(await batcher.turns.collect(located))
     found = iter(await find_aspects(batcher, [item.text for item in body.items if item.aspects is None]))
     return [next(found if item.aspects is None else given) for item in body.items]
@@ -182,27 +180,6 @@ def parse_with_doubt(row: Row) -> ParsedRow:
         return parsed
     doubt = find_aspect_doubt(row.fields, parsed.example)
     return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
-
-
-def _locate_aspects(item: Item, split: bool) -> ItemRows:
-    """Return the aspects that an item names; with `split` in the sentence of each, and not in the whole text."""
-    rows = [find_aspect(item.text, aspect) for aspect in item.aspects or ()]
-    if split:
-        sentences = split_sentences(item.text)
-        rows = [_in_sentence(row, sentences) for row in rows]
-    return ItemRows(rows)
-
-
-def _in_sentence(row: ParsedRow, sentences: Sequence[Span]) -> ParsedRow:
-    """Return the row with the sentence of its aspect in place of the whole text; one whose aspect is in two stays as it is."""
-    if isinstance(row, RejectedRow):
-        return row
-    text, (start, end) = row.example.text, row.example.aspect_chars
-    for first, last in sentences:
-        if first <= start and end <= last:
-            example = Example.from_text(text[first:last], (start - first, end - first))
-            return replace(row, example=example, offset=first)
-    return row
 
 
 def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:

@@ -56,7 +56,6 @@ class Item(StrictModel):
 
 class _Options(StrictModel):
     run: str = "first"
-    split_sentences: bool = False  # judge each aspect in its sentence; aspects that are found always are
 
 
 class PredictRequest(_Options):

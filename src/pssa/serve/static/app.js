@@ -224,7 +224,7 @@ async function explain(run, text, aspects, signal) {
   const { saliencies } = state.runs[run];
   const selected = saliencyField.value;
   const saliency = saliencies.includes(selected) ? selected : saliencies[0];
-  const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency, split_sentences: true }, signal);
+  const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency }, signal);
   return answer.items[0].aspects;
 }
 

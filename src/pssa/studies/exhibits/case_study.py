@@ -10,8 +10,7 @@ from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.report import html_fragment, to_svg
 from pssa.report.heat_map import top_words
-from pssa.runs.classifier import Answer
-from pssa.runs.explain import Explanation
+from pssa.runs.answers import Answer, Explanation
 from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Picture, PlainValue, Table, TableRow
 from pssa.studies.exhibits._rows import METHODS, row_name
 from pssa.studies.paper import CASE_STUDY

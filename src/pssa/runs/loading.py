@@ -1,0 +1,102 @@
+"""`load`: a run, in torch or exported to ONNX, as a `Classifier`; and what finds aspects in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pssa.aspects.find import FIND_ADVICE, Finder
+from pssa.aspects.names import NameFinder, parse_names
+from pssa.data.tokenize import Span
+from pssa.errors import InputError, setting
+from pssa.runs.answers import Question, Runtime
+from pssa.runs.calibration import Calibration
+from pssa.runs.classifier import Classifier
+from pssa.runs.directory import RunDirectory, read_json
+from pssa.runs.input_profile import InputProfile
+from pssa.runs.run_names import STARTER, resolve_run
+
+
+def load(
+    path: str | Path = STARTER,
+    device: str = "cpu",
+    precision: str = "auto",
+    *,
+    aspects_from: str | Path | None = None,
+    aspects: str | Iterable[str] | None = None,
+) -> Classifier:
+    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
+
+    Of an interrupted run a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where the run
+    has trained it and mines next, else the newest checkpoint.
+
+    :param device: cpu, cuda, or auto: the GPU where there is one.
+    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
+    :param aspects_from: a run that finds aspects, the directory of a tagger, or `starter`; by default the run itself.
+    :param aspects: names to look for instead, as a list or as text such as `food,"front desk"`.
+    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
+    """
+    finder = choose_finder(aspects_from, aspects, device)
+    folder = RunDirectory.open(resolve_run(path)).root
+    runtime = load_runtime(folder, device, precision)
+    return Classifier(runtime, Calibration.load(folder), profile=InputProfile.load(folder), finder=finder)
+
+
+def load_runtime(folder: Path, device: str = "cpu", precision: str = "auto") -> Runtime:
+    """Load the model of a run, with the tagger of the run where it has one."""
+    if is_exported(folder):
+        from pssa.runs.onnx_runtime import OnnxRuntime  # type: ignore[import-not-found, unused-ignore]
+
+        runtime: Runtime = OnnxRuntime.load(folder)
+        return runtime
+    from pssa.runs.saved_model import load_torch
+
+    return load_torch(folder, device, precision)
+
+
+def is_exported(folder: Path) -> bool:
+    """Return whether a run was exported, so that it needs no torch."""
+    path = folder / "model.json"
+    found = read_json(path) if path.is_file() else None
+    return isinstance(found, dict) and found.get("runtime") == "onnx"
+
+
+def choose_finder(
+    aspects_from: str | Path | None, aspects: str | Iterable[str] | None, device: str = "cpu"
+) -> Finder | None:
+    """Return what finds aspects in place of a run, if anything does.
+
+    :raises InputError: if both are given.
+    """
+    if aspects_from is not None and aspects is not None:
+        given = f"{setting('aspects_from')} or {setting('aspects')}"
+        raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
+    if aspects is not None:
+        return NameFinder(parse_names(aspects))
+    return None if aspects_from is None else open_finder(aspects_from, device)
+
+
+def open_finder(path: str | Path, device: str = "cpu") -> Finder:
+    """Load what finds aspects: an exported run, the directory of a tagger, or a run that has one."""
+    folder = resolve_run(path)
+    if is_exported(folder):
+        runtime = load_runtime(folder)
+        if not runtime.finds:
+            raise InputError(f"{path} cannot find aspects; {FIND_ADVICE}")
+        return _RuntimeFinder(runtime)
+    from pssa.aspects.tagger_finder import load_finder
+
+    return load_finder(folder, device)
+
+
+@dataclass(frozen=True)
+class _RuntimeFinder:
+    """A runtime of which only the places of aspects are used."""
+
+    runtime: Runtime
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Return the character offsets of the aspects of each sentence, in order and without overlap."""
+        answers = self.runtime.start([Question(sentence) for sentence in sentences])()
+        return [tuple((each.start, each.end) for each in inside if each.end) for inside in answers]

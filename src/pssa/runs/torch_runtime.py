@@ -1,0 +1,278 @@
+"""`TorchRuntime`: a trained run in torch, one model or several that vote, with the tagger of the run where it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, zip_longest
+from threading import Lock
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pssa import models
+from pssa import saliency as saliencies
+from pssa.aspects.find import Finder
+from pssa.data.example import Example
+from pssa.data.plain_tokenizer import ReadPieces
+from pssa.data.validation import brief_repr, shorten
+from pssa.errors import InputError, setting
+from pssa.evaluation.calibration import scale
+from pssa.evaluation.cuda_graphs import RecordedEncoder
+from pssa.evaluation.predict import Encoder, predict_logits, start_logits
+from pssa.models import IndexedCorpus
+from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
+from pssa.runs.featurizer import Featurizer, PieceFeaturizer
+from pssa.training.ensembles import combine
+
+_MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a window have
+_EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
+_MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
+_MAX_QUADRATIC_WORDS = 512  # of a text that is read once for each of its words
+_CPU_BATCH, _CPU_ENCODER_BATCH, _GPU_BATCH = 64, 16, 1024  # sentences; on a CPU few enough to stay in its caches
+_GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
+
+
+@dataclass(frozen=True)
+class TorchRuntime:
+    """A trained classifier in torch: one model, or several that vote."""
+
+    name: str  # of the model
+    labels: tuple[str, ...]
+    featurizer: Featurizer
+    members: tuple[nn.Module, ...]
+    vote_weights: tuple[float, ...] = (1.0,)
+    temperature: float = 1.0  # that calibrates the probabilities; 1: they are not changed
+    finder: Finder | None = None  # of the run
+    chosen_saliency: str = ""  # of reasons; empty: the usual one of the model
+
+    def __repr__(self) -> str:
+        return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
+
+    @property
+    def finds(self) -> bool:
+        """Whether it can find aspects."""
+        return self.finder is not None
+
+    @property
+    def model(self) -> nn.Module:
+        """The first member, whose attention explains answers; the only one outside ensembles."""
+        return self.members[0]
+
+    @property
+    def is_on_gpu(self) -> bool:
+        """Whether a GPU computes."""
+        parameters = chain.from_iterable(member.parameters() for member in self.members)
+        return any(parameter.device.type != "cpu" for parameter in parameters)
+
+    @property
+    def saliencies(self) -> tuple[str, ...]:
+        """The saliencies that apply to the model, the usual one first: attention where the model has it, else the cheapest."""
+        has_encoder = models.uses_encoder(self.name)
+        refined = isinstance(getattr(getattr(self.model, "encoder", None), "refinement", None), nn.Module)
+        attends = refined or models.attends(self.name)
+        has = {"attention": attends, "refined": refined, "states": attends or not has_encoder}
+        usual = "attention" if attends else "leave_one_out" if has_encoder else "gradient"
+        usable = (name for name in saliencies.names() if has.get(saliencies.needs(name), True))
+        return usual, *(name for name in usable if name != usual)
+
+    @property
+    def saliency(self) -> str:
+        """The saliency of reasons."""
+        return self.chosen_saliency or self.saliencies[0]
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads can use it at once with a gain."""
+        # An encoder that is cut below its top layer stores what passes there, for one batch at a time.
+        if any(getattr(getattr(member, "encoder", None), "refinement", None) is not None for member in self.members):
+            return 1
+        return _GPU_THREADS if self.is_on_gpu else torch.get_num_threads()
+
+    def index(self, examples: Sequence[Example], read: ReadPieces | None = None) -> IndexedCorpus:
+        """Return the examples as tensors for the members; their words are those of `featurizer.cut`.
+
+        :param read: what `featurizer.read` returned for the examples, if it was called before.
+        """
+        for example in examples:
+            if not isinstance(example, Example):
+                expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
+                raise InputError(f"one of the examples is {shorten(example)}; {expected}")
+        return self.featurizer.index(self.featurizer.cut(examples), self.labels, read)
+
+    def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
+        """Return the (n, C) probability of each label."""
+        return self.begin(self.index(examples), batch_size)()
+
+    def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
+        """Return the label of each example."""
+        return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
+
+    def vote(self, each: Sequence[Tensor]) -> Tensor:
+        """Combine the probabilities (n, C) of the members and calibrate them: (n, C)."""
+        own = each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
+        return own if self.temperature == 1 else scale(own, self.temperature)
+
+    def observe(self, examples: Sequence[Example], saliency: str, batch_size: int) -> tuple[Tensor, Tensor]:
+        """Return (n, C) probabilities of examples, once cut, and (n, N) word scores of the first member, run once for both."""
+        corpus = self.featurizer.index(examples, self.labels)
+        observed = saliencies.observe(self.model, corpus, saliencies.build(saliency, {}), batch_size)
+        others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members[1:]]
+        return self.vote([observed.probabilities, *others]), observed.scores
+
+    def start(
+        self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
+    ) -> Callable[[], list[list[Answer]]]:
+        """Begin to answer; return a function that waits for the answers to each question. A GPU computes meanwhile.
+
+        On a GPU a thread cuts the texts into pieces; they are computed when the next questions arrive, or are waited for.
+
+        :raises InputError: if an aspect is not in its text, or a text is too long to be explained.
+        """
+        asked = questions if self.finder is None else with_found(self.finder, questions)
+        inside = [examples_of(question) for question in asked]
+        examples = [example for each in inside for example, _ in each]
+        judged = self._judge(examples, batch_size, reasons)
+
+        def wait() -> list[list[Answer]]:
+            answers = iter(judged())
+            return [[next(answers).moved(offset) for _, offset in each] for each in inside]
+
+        return wait
+
+    def _judge(
+        self, examples: Sequence[Example], batch_size: int | None, reasons: bool
+    ) -> Callable[[], Sequence[Answer]]:
+        """Begin to judge examples in tables of bounded size, so that one long text does not widen all rows."""
+        if not examples:
+            return list
+        longest = max(len(example.spans) for example in examples)
+        most = _MAX_TABLE_WORDS // (_EXPLANATION_COPIES if reasons else 1)
+        if len(examples) * longest > most:
+            # One after the other: together their tables are as large as one of all rows.
+            return lambda: self._judge_slices(examples, most, batch_size, reasons)
+        if reasons:
+            return lambda: self._explain(examples, batch_size)
+        size = batch_size or self._usual_batch
+        if self.is_on_gpu:
+            launch = self._queue.add(examples, size)
+            return lambda: self._answers(examples, launch())
+        return lambda: self._answers(examples, self.begin(self.index(examples), size)())
+
+    def _judge_slices(
+        self, examples: Sequence[Example], most: int, batch_size: int | None, reasons: bool
+    ) -> Sequence[Answer]:
+        answers: list[Any] = [None] * len(examples)
+        for rows in _slices(examples, most):
+            for row, answer in zip(
+                rows, self._judge([examples[row] for row in rows], batch_size, reasons)(), strict=True
+            ):
+                answers[row] = answer
+        return answers
+
+    def _explain(self, examples: Sequence[Example], batch_size: int | None) -> list[Answer]:
+        name = self.saliency
+        size = batch_size or min(self._usual_batch, _MAX_EXPLAINED_BATCH)
+        cut = self.featurizer.cut(examples)
+        if saliencies.is_quadratic(name) and (longest := max(len(each.spans) for each in cut)) > _MAX_QUADRATIC_WORDS:
+            limit = f"{name} explains texts of at most {_MAX_QUADRATIC_WORDS}"
+            advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
+            raise InputError(f"the text has {longest} words, and {limit}; {advice}")
+        probabilities, scores = self.observe(cut, name, size)
+        return [
+            replace(
+                answer,
+                words=tuple(
+                    Word(start, end, share)
+                    for (start, end), share in zip(example.spans, row[: len(example.spans)].tolist(), strict=True)
+                ),
+            )
+            for answer, example, row in zip(self._answers(examples, probabilities), cut, scores, strict=True)
+        ]
+
+    def _answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
+        answers = []
+        for example, row in zip(examples, probabilities.tolist(), strict=True):
+            by_label = dict(zip(self.labels, row, strict=True))
+            label = self.labels[row.index(max(row))]
+            answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars))
+        return answers
+
+    def begin(self, corpus: IndexedCorpus, batch_size: int, encoders: Sequence[Encoder] = ()) -> Callable[[], Tensor]:
+        """Begin to compute the probabilities; return a function that waits for them."""
+        started = [
+            start_logits(member, corpus, batch_size, encoder) for member, encoder in zip_longest(self.members, encoders)
+        ]
+        return lambda: self.vote([logits().softmax(dim=1) for logits in started])
+
+    @property
+    def _usual_batch(self) -> int:
+        if self.is_on_gpu:
+            return _GPU_BATCH
+        return _CPU_ENCODER_BATCH if isinstance(self.featurizer, PieceFeaturizer) else _CPU_BATCH
+
+    @cached_property
+    def _queue(self) -> _LaunchQueue:
+        return _LaunchQueue(self)
+
+    def recorded_encoders(self) -> list[RecordedEncoder]:
+        """Return an encoder for each member that replays CUDA graphs; none where they cannot be recorded."""
+        if not self.is_on_gpu or not all(getattr(member, "recordable", False) for member in self.members):
+            return []
+        encoders: list[Any] = [member.encoder for member in self.members]
+        if any(encoder.refinement is not None for encoder in encoders):
+            return []
+        pad_id = self.featurizer.table.pad_id if isinstance(self.featurizer, PieceFeaturizer) else 0
+        return [RecordedEncoder(encoder, pad_id) for encoder in encoders]
+
+
+class _LaunchQueue:
+    """Sentences on their way to a GPU: one thread cuts them into pieces, and the caller's launches the kernels.
+
+    What is added launches what was added before, whose pieces are ready by then. More threads would gain nothing: Python runs
+    one at a time, and one that launches kernels would wait for its turn each time.
+    """
+
+    def __init__(self, runtime: TorchRuntime) -> None:
+        self._runtime = runtime
+        self._encoders = runtime.recorded_encoders()
+        self._cutting = ThreadPoolExecutor(1, "tokenizer")
+        self._pending: list[Callable[[], None]] = []
+        self._lock = Lock()
+
+    def add(self, examples: Sequence[Example], batch_size: int) -> Callable[[], Tensor]:
+        """Begin to cut the examples; return a function that waits for their probabilities."""
+        runtime, read = self._runtime, self._cutting.submit(self._runtime.featurizer.read, examples)
+        launched: list[Callable[[], Tensor]] = []
+
+        def launch() -> None:
+            if not launched:
+                launched.append(runtime.begin(runtime.index(examples, read.result()), batch_size, self._encoders))
+
+        with self._lock:
+            before, self._pending = self._pending, [launch]
+            for each in before:
+                with suppress(Exception):  # which those see who wait for it
+                    each()
+
+        def wait() -> Tensor:
+            with self._lock:
+                launch()
+            return launched[0]()
+
+        return wait
+
+
+def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
+    """Yield rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
+    part: list[int] = []
+    for row in sorted(range(len(examples)), key=lambda row: (len(examples[row].spans), examples[row].text)):
+        if part and (len(part) + 1) * len(examples[row].spans) > max_words:
+            yield part
+            part = []
+        part.append(row)
+    yield part
