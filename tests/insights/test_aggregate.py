@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
-from pssa.insights.findings import select_aspects
+from pssa.insights.findings import WHOLE, select_aspects
 from pssa.insights.mentions import OVERALL, EmptyReview, Mention
 
 _TEXTS = (
@@ -105,8 +105,8 @@ def test_groups_and_time_are_marked_where_they_differ_and_nowhere_else() -> None
     assert {(one.aspect, one.value, one.is_higher) for one in found.differences if one.label == "negative"} == {
         ("food", "north", True),  # and so lower in the other group: the same fact
     }
-    assert {one.aspect for one in found.differences} == {one.aspect for one in found.changes} == {"food"}
-    change = next(one for one in found.changes if one.label == "negative")
+    assert {one.aspect for one in found.differences} == {one.aspect for one in found.changes} == {"food", WHOLE}
+    change = next(one for one in found.changes if (one.aspect, one.label) == ("food", "negative"))
     assert change.first < change.last
 
 

@@ -12,6 +12,7 @@ from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, disti
 from pssa.insights.dates import Calendar
 from pssa.insights.mentions import NEUTRAL, OVERALL, Mention
 
+WHOLE = "all opinions"
 N_WORDS = 6  # drivers of an aspect and a label
 MAX_ASPECTS = 50  # on the page; the table has all
 _FEW_ASPECTS = 12  # that the page shows however rare they are
@@ -89,6 +90,10 @@ class AspectFinding:
         """Return the finding of the good or the bad label, if the classifier has one."""
         return next((one for one in self.labels if one.kind == kind), None)
 
+    def count_of(self, kind: str) -> int:
+        """Return the number of good or of bad opinions."""
+        return sum(one.count for one in self.labels if one.kind == kind)
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -124,6 +129,11 @@ class Findings:
         chosen = [one for one in self._unusual("bad") if not self._outweighs(one, "bad")]
         return sorted(chosen, key=lambda one: (-one.total * self._excess(one, "bad"), one.name))[:count]
 
+    def most_named(self, kind: str, count: int) -> list[AspectFinding]:
+        """Return the aspects with most good or bad opinions, whatever their share."""
+        named = [one for one in self.aspects if one.name != OVERALL and one.count_of(kind) > 1]
+        return sorted(named, key=lambda one: (-one.count_of(kind), one.name))[:count]
+
     def _unusual(self, kind: str) -> list[AspectFinding]:
         named = [one for one in self.aspects if one.name != OVERALL]
         usual = self.whole.of_kind(kind)
@@ -132,8 +142,7 @@ class Findings:
         ]
 
     def _outweighs(self, aspect: AspectFinding, kind: str) -> bool:
-        ours, theirs = aspect.of_kind(kind), aspect.of_kind({"good": "bad", "bad": "good"}[kind])
-        n_ours, n_theirs = ours.count if ours else 0, theirs.count if theirs else 0
+        n_ours, n_theirs = aspect.count_of(kind), aspect.count_of({"good": "bad", "bad": "good"}[kind])
         return wilson(n_ours, n_ours + n_theirs)[1] > 0.5
 
     def _excess(self, aspect: AspectFinding, kind: str) -> float:
@@ -191,7 +200,7 @@ class Analyst:
         return Findings(
             survey=self.survey,
             labels=self.tally.labels,
-            whole=self._finding("all opinions", self.tally.whole),
+            whole=self._finding(WHOLE, self.tally.whole),
             aspects=aspects,
             rest=rest,
             values=self.values,
@@ -239,6 +248,11 @@ class Analyst:
     def _periods(self) -> tuple[str, ...]:
         return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
 
+    def _compared(self) -> list[tuple[str, AspectTally]]:
+        """Return all opinions, and each aspect that the page shows."""
+        shown = sorted(self.tally.detailed & self.tally.aspects.keys())
+        return [(WHOLE, self.tally.whole), *((name, self.tally.aspects[name]) for name in shown)]
+
     def _differences(self) -> tuple[GroupDifference, ...]:
         """Test each share of each aspect in each group of reviews against all other groups; of two groups, one against the
         other, since both ways are the same test.
@@ -247,8 +261,8 @@ class Analyst:
             return ()
         tested = self.values[:1] if len(self.values) == 2 else self.values
         found: list[GroupDifference] = []
-        for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
-            rows = counts_by(self.tally.aspects[name].by_value, self.values, len(self.tally.labels))
+        for name, tally in self._compared():
+            rows = counts_by(tally.by_value, self.values, len(self.tally.labels))
             whole = [sum(column) for column in zip(*rows, strict=True)]
             for value, row in zip(tested, rows, strict=False):
                 rest = [all_ - here for all_, here in zip(whole, row, strict=True)]
@@ -274,8 +288,8 @@ class Analyst:
         if self.calendar is None or self.calendar.n_periods < 3:
             return ()
         found: list[ShareTrend] = []
-        for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
-            rows = counts_by(self.tally.aspects[name].by_period, range(self.calendar.n_periods), len(self.tally.labels))
+        for name, tally in self._compared():
+            rows = counts_by(tally.by_period, range(self.calendar.n_periods), len(self.tally.labels))
             totals = [sum(row) for row in rows]
             if sum(totals) < 2 * _LEAST_COMPARED:
                 continue
