@@ -58,7 +58,7 @@ _TRANSFER_ROWS = {
     },
 }
 _README_ROWS = {"`tnet_att` on word vectors": "TNet-ATT", "`bertabsa` on an encoder (MPNet)": "BERTABSA"}
-_README_FINDINGS = ("transfer", "stress", "correction", "overall")
+_README_FINDINGS = ("overall", "stress", "transfer", "human-agreement")
 
 _TAGGERS = {"words": "word vectors, characters", "minilm": "MiniLM", "mpnet": "MPNet"}
 # What stands beside a measurement of results/aspects.jsonl: the head of its column, and its cells by data set and tagger.
@@ -169,7 +169,7 @@ def contrast_table() -> str:
 
 
 def headlines() -> str:
-    """Return the README's sentences about results: other domains, variants and corrections first, then scores in domain."""
+    """Return the README's sentences about results: what the paper claims, and where evidence pays."""
     findings = findings_of(read_exhibits(RESULTS))
     return "".join(f"- {headline(name, findings[name], 'results/')}\n" for name in _README_FINDINGS)
 

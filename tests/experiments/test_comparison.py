@@ -122,3 +122,18 @@ def test_test_sets_are_drawn_apart_from_each_other() -> None:
     uncertain = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
     found = chance_of_no_gain([uncertain, uncertain])
     assert all(abs(chance - (8 / 27) ** 2) < 0.05 for chance in found)
+
+
+def test_seeds_of_several_controls_are_drawn_apart_from_ours() -> None:
+    # In pairs, every seed gains the same; drawn apart, a resample may have our worst seeds and the best of the controls.
+    ours, theirs = [GOLD, HALF, WRONG], [HALF, WRONG, WRONG]
+    paired, apart = RunPair(GOLD, ours, theirs, LABELS), RunPair(GOLD, ours, theirs * 2, LABELS, n_seeds=3)
+    assert paired.observed == apart.observed
+    assert chance_of_no_gain([paired])[0] < 0.05 < chance_of_no_gain([apart])[0]
+
+
+def test_models_on_one_test_set_share_its_resamples() -> None:
+    # Each gains on a half of the instances and loses on the other: on the same resample one makes up for the other.
+    other = [*GOLD[:60], *WRONG[60:]]
+    mean = other_tests([contest([HALF], [GOLD]), contest([other], [GOLD])])[0]
+    assert mean.std() == pytest.approx(0.0, abs=1e-9)

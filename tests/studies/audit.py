@@ -151,6 +151,26 @@ class Audit:
         if value.get("low macro-F1") is not None:
             self.check_interval(where, (value["low macro-F1"], value["high macro-F1"]), 100 * resampled[1])
 
+    def check_pooled(self, where: str, value: Mapping[str, Any], places: Sequence[tuple[str, Sequence[Runs]]]) -> None:
+        """Check a mean difference in macro-F1 to several rows pooled, and its interval; the seeds of each row are drawn apart.
+
+        :param places: a data set, our runs and then those of every control.
+        """
+        generator = np.random.default_rng(11)
+        observed, drawn = [], []
+        for data, rows in places:
+            common = sorted(set.intersection(*(set(row) for row in rows)))
+            sides = []
+            for row in rows:
+                found = np.stack([self._resampled(data, row[seed])[1] for seed in common])  # (S, 1 + R)
+                picks = generator.integers(len(common), size=(RESAMPLES, len(common)))
+                weights = np.stack([(picks == place).mean(axis=1) for place in range(len(common))])
+                sides.append((found[:, 0].mean(), (found[:, 1:] * weights).sum(axis=0)))
+            observed.append(sides[0][0] - np.mean([mean for mean, _ in sides[1:]]))
+            drawn.append(sides[0][1] - np.mean([each for _, each in sides[1:]], axis=0))
+        self.check(where, value["macro-F1"], 100 * float(np.mean(observed)))
+        self.check_interval(where, (value["low"], value["high"]), 100 * np.mean(drawn, axis=0))
+
     def check_p(self, where: str, shown: float, ours: float) -> None:
         p = min(max(ours, 1 / RESAMPLES), 1 - 1 / RESAMPLES)
         error = (p * (1 - p) * (1 / RESAMPLES + 1 / PAGE_RESAMPLES)) ** 0.5

@@ -130,6 +130,31 @@ def _averages(audit: Audit, where: str, fields: Record) -> None:
         audit.check_gain(f"{where}, {fields['model']} {fields['row']}, {column}", value, pairs, seeds)
 
 
+_CONTROLS = ("", "again")
+_ATTENDING = ("memnet", "tnet_att", "bertabsa_att")
+
+
+def _overall_aim(audit: Audit, where: str, fields: Record) -> None:
+    """Check the mean over all models and data sets, over both trainings without evidence."""
+    _pooled(audit, where, fields, [Row(model, fields["row"], data) for model in _ATTENDING for data in DATA])
+
+
+def _transfer_aim(audit: Audit, where: str, fields: Record) -> None:
+    pairs = (("laptop", "rest"), ("rest", "laptop"))
+    rows = [Row(model, fields["row"], source, on=target) for model in _ATTENDING for source, target in pairs]
+    _pooled(audit, where, fields, rows)
+
+
+def _pooled(audit: Audit, where: str, fields: Record, rows: Sequence[Row]) -> None:
+    found = [
+        (row.tested, [audit.runs(each, 5) for each in (row, *(row.with_method(control) for control in _CONTROLS))])
+        for row in rows
+    ]
+    measured = [(data, sides) for data, sides in found if all(sides)]
+    audit.check(f"{where}, {fields['row']}, measured", fields["measured"]["count"], len(measured))
+    audit.check_pooled(f"{where}, {fields['row']}, over both controls", fields["over both controls"], measured)
+
+
 def _transfer(audit: Audit, where: str, fields: Record, source: str, target: str) -> None:
     home = row_of(fields["model"], source)
     away = Row(home.model, home.method, source, on=target)
@@ -187,6 +212,10 @@ def _stress(audit: Audit, where: str, fields: Record, data: str, model: str) -> 
         gain = 100 * float(np.mean([right[seed].mean() - again[seed].mean() for seed in common]))
         shown = fields["over again"]
         audit.check(f"{where}, over again", next(v for k, v in shown.items() if k not in ("shown", "p", "seeds")), gain)
+        plain = {seed: np.array(list(map(int, each["right"]))) for seed, each in found("").items()}
+        both = float(np.mean([(right[s].mean() - (again[s].mean() + plain[s].mean()) / 2) for s in common]))
+        if fields["over both controls"]:
+            audit.check(f"{where}, over both controls", fields["over both controls"]["all right"], 100 * both)
         audit.check_p(
             f"{where}, p over again", shown["p"], _p_of_means([right[s] for s in common], [again[s] for s in common])
         )
@@ -278,6 +307,8 @@ _CHECKS: dict[str, Callable[..., None]] = {
     r"overall-(laptop|rest|twitter)": _levels,
     r"overall-(?:gains|control)": _gains,
     r"overall-average": _averages,
+    r"overall-aim": _overall_aim,
+    r"transfer-aim": _transfer_aim,
     r"random-masking-(laptop|rest|twitter)": _levels,
     r"self-attention-(laptop)": _levels,
     r"corpus-size-\w+-(laptop|rest|twitter)": _corpus_size,

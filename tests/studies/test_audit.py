@@ -13,8 +13,8 @@ from tests.studies.audit_tables import audit_table
 
 RESULTS = Path(__file__).parents[2] / "results"
 # Tables without figures of a test set, or with sums of the figures of others.
-ELSEWHERE = ("overall-aim", "strip-bug-damage", "transfer-aim", "transfer-attention", "transfer-faithfulness")
-UNTESTED = (*ELSEWHERE, "stress-gains", "stress-judged", "selection-looks", "claims-rounds")
+ELSEWHERE = ("strip-bug-damage", "transfer-attention", "transfer-faithfulness")
+UNTESTED = (*ELSEWHERE, "stress-gains", "stress-judged", "selection-looks", "claims-rounds", "claims-counts")
 PAGES = (
     "overall",
     "random-masking",

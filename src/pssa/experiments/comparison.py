@@ -2,13 +2,13 @@
 
 Significance as in the paper: paired bootstrap resamples of the test set, one-sided, here 20,000 instead of 1,000 and over all
 seeds that both rows have. It generalises to other test sets, not to other trainings: a baseline trained a second time with
-other random numbers may "gain" significantly. `average` and `differ` also draw the seeds, in pairs as they were trained.
+other random numbers may "gain" significantly. `average` and `differ` also draw the seeds: of two rows in pairs as
+they were trained, of more than two each by itself.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -43,14 +43,34 @@ class RunPair:
     @property
     def observed(self) -> tuple[float, float]:
         """Gain in accuracy and macro-F1 on the test set itself, mean over seeds."""
-        accuracy, macro_f1 = self._gains(np.ones((1, len(self.gold))))[:, 0].mean(axis=1).tolist()
+        ours, theirs = self._scores(np.ones((1, len(self.gold))))
+        accuracy, macro_f1 = (ours.mean(axis=2) - theirs.mean(axis=2))[:, 0].tolist()
         return accuracy, macro_f1
 
-    def resampled(self, stream: int) -> Floats:
-        """Return (2, R, S): the gain in accuracy and macro-F1 of every seed on every resample of the instances."""
+    def resampled(self, stream: int) -> tuple[Floats, Floats]:
+        """Return (2, R, S) of ours and of theirs: accuracy and macro-F1 of every run on every resample of the instances."""
         distinct, order, starts = self._distinct()
         drawn = _draw_instances(len(self.gold), stream, RESAMPLES)[order]  # (n, R)
-        return distinct._gains(np.add.reduceat(drawn, starts, axis=0, dtype=np.uint16).T.astype(np.float64))
+        return distinct._scores(np.add.reduceat(drawn, starts, axis=0, dtype=np.uint16).T.astype(np.float64))
+
+    def draw_runs(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return (R, S) of ours and of theirs: how often each resample has each run.
+
+        Two rows are drawn in pairs, as they were trained. Of several rows each is drawn by itself, for runs of one seed are no
+        triples; the interval is wider.
+        """
+        if not self.n_seeds:
+            drawn = _draw_seeds(len(self.ours), generator)
+            return drawn, drawn
+        rows: dict[tuple[tuple[str, ...], ...], Floats] = {}  # a row that occurs twice is drawn once
+        sides = []
+        for runs in (self.ours, self.theirs):
+            keys = [tuple(map(tuple, runs[at : at + self.n_seeds])) for at in range(0, len(runs), self.n_seeds)]
+            for key in keys:
+                if key not in rows:
+                    rows[key] = _draw_seeds(self.n_seeds, generator)
+            sides.append(np.concatenate([rows[key] for key in keys], axis=1))
+        return sides[0], sides[1]
 
     def _distinct(self) -> tuple[RunPair, Integers, Integers]:
         """Return one instance for all with the same labels in every run, an order with these side by side, and their starts."""
@@ -62,14 +82,12 @@ class RunPair:
         ours, theirs = runs[: len(self.ours)], runs[len(self.ours) :]
         return replace(self, gold=gold, ours=ours, theirs=theirs), order, starts
 
-    def _gains(self, instances: Floats) -> Floats:
-        """Return (2, R, S) for resamples (R, n)."""
-        scores = [
+    def _scores(self, instances: Floats) -> tuple[Floats, Floats]:
+        """Return (2, R, S) of ours and of theirs for resamples (R, n)."""
+        ours, theirs = (
             scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
-        ]
-        if self.n_seeds:
-            scores = [each.reshape(*each.shape[:2], -1, self.n_seeds).mean(axis=2) for each in scores]
-        return scores[0] - scores[1]
+        )
+        return ours, theirs
 
 
 Resampling = Callable[[Sequence[RunPair]], Floats]  # gives (2, R): mean gain in accuracy and macro-F1 on every resample
@@ -78,13 +96,16 @@ Resampling = Callable[[Sequence[RunPair]], Floats]  # gives (2, R): mean gain in
 def other_trainings(pairs: Sequence[RunPair]) -> Floats:
     """Resample seeds together with instances; several test sets are averaged."""
     generator = np.random.default_rng(0)
-    drawn = [gains * _draw_seeds(gains.shape[2], generator) for gains in _resample_each(pairs)]
-    return _mean([gains.mean(axis=2) for gains in drawn])
+    gains = []
+    for pair, (ours, theirs) in zip(pairs, _resample_each(pairs), strict=True):
+        our_runs, their_runs = pair.draw_runs(generator)
+        gains.append((ours * our_runs).mean(axis=2) - (theirs * their_runs).mean(axis=2))
+    return _mean(gains)
 
 
 def other_tests(pairs: Sequence[RunPair]) -> Floats:
     """Resample instances alone: the same trainings on other test sets."""
-    return _mean([gains.mean(axis=2) for gains in _resample_each(pairs)])
+    return _mean([ours.mean(axis=2) - theirs.mean(axis=2) for ours, theirs in _resample_each(pairs)])
 
 
 def _mean(gains: Sequence[Floats]) -> Floats:
@@ -98,12 +119,14 @@ def chance_of_no_gain(pairs: Sequence[RunPair], resampling: Resampling = other_t
     return accuracy, macro_f1
 
 
-def _resample_each(pairs: Sequence[RunPair]) -> Iterator[Floats]:
-    """Yield (2, R, S) for each pair; test sets of one size are drawn apart from each other."""
-    sizes: Counter[int] = Counter()
+def _resample_each(pairs: Sequence[RunPair]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (2, R, S) of ours and of theirs for each pair; pairs on one test set share its resamples, other sets have others."""
+    streams: dict[int, list[Sequence[str]]] = {}
     for pair in pairs:
-        yield pair.resampled(sizes[len(pair.gold)])
-        sizes[len(pair.gold)] += 1
+        known = streams.setdefault(len(pair.gold), [])
+        if pair.gold not in known:
+            known.append(pair.gold)
+        yield pair.resampled(known.index(pair.gold))
 
 
 @lru_cache(maxsize=8)
@@ -177,7 +200,7 @@ def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | N
         return None
     _, drawn = other_trainings([pair])
     chances = float((drawn <= TIE).mean()), float((drawn >= -TIE).mean())
-    return Difference(100 * pair.observed[1], *chances, len(pair.ours), *_interval(drawn))
+    return Difference(100 * pair.observed[1], *chances, len(pair.ours), *interval(drawn))
 
 
 def average(
@@ -198,10 +221,10 @@ def average(
     drawn = resampling(pairs_of_runs)
     p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
     n_seeds = min(pair.n_seeds or len(pair.ours) for pair in pairs_of_runs)
-    return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *_interval(drawn[1]))
+    return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *interval(drawn[1]))
 
 
-def _interval(drawn: Floats) -> tuple[float, float]:
+def interval(drawn: Floats) -> tuple[float, float]:
     """Return the 95 % interval in points, by percentiles of the resamples."""
     low, high = (100 * np.quantile(drawn, (0.025, 0.975))).tolist()
     return low, high
@@ -215,7 +238,8 @@ def _pair(scope: Scope, place: Place, ours: Rows, theirs: Rows) -> RunPair | Non
         return None
     first, second = ([labels_of(row[seed]) for row in side for seed in common] for side in sides)
     gold = _gold(scope.resources.sources[place.data], place.stripped)
-    return RunPair(gold, first, second, tuple(sides[0][0][common[0]]["labels"]), len(common))
+    several = any(len(side) > 1 for side in sides)
+    return RunPair(gold, first, second, tuple(sides[0][0][common[0]]["labels"]), len(common) if several else 0)
 
 
 def labels_of(record: Record) -> list[str]:

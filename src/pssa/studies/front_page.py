@@ -9,8 +9,9 @@ Everything follows from the tables in the folder, so that new measurements appea
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import escape
@@ -26,8 +27,13 @@ from pssa.studies.tables import escape_markdown, points_table, read_table
 PICTURE = "finding.svg"
 _BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
 _INCOMPLETE = re.compile(r"Incomplete: (\d+ of \d+) cells")
+_VECTORS = re.compile(r"word vectors <code>(.+?)</code>")
 _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
+_CONTROLS = (
+    "Differences are to two trainings of the same model without evidence, pooled, with 95 % intervals in brackets."
+)
+_OTHER_VECTORS = "These models start from other word vectors (`{}`) than those of the other pages."
 _FILES = (
     "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every measurement, and each page "
     "below ends with its provenance: command, commits, devices, days and files."
@@ -43,6 +49,8 @@ class ShownExhibit:
     beyond: bool
     tables: Mapping[str, Table]  # and figures, as tables of their points
     missing: str = ""  # how many of its cells have no outcome, such as `3 of 40`
+    vectors: str = ""  # name of the word vectors that its models start from
+    has_other_vectors: bool = False  # than most exhibits in the folder
 
     @classmethod
     def read(cls, section: Path) -> ShownExhibit:
@@ -51,18 +59,24 @@ class ShownExhibit:
         names = [name.removesuffix(".json") for name in stored.get(FILES, ()) if name.endswith(".json")]
         tables = {name: read_table(home / f"{name}.json") for name in names if (home / f"{name}.json").is_file()}
         found = _INCOMPLETE.search(stored["html"])
-        return cls(stored["name"], stored["title"], stored["beyond"], tables, found[1] if found else "")
+        missing, vectors = (each[1] if each else "" for each in (found, _VECTORS.search(stored["html"])))
+        return cls(stored["name"], stored["title"], stored["beyond"], tables, missing, vectors)
 
     @property
     def finding(self) -> KeyFinding | None:
         """What it says; None if it says nothing in short, or its numbers are not measured."""
-        return find_finding(self.name, self.tables)
+        finding = find_finding(self.name, self.tables)
+        if finding and self.has_other_vectors:
+            return replace(finding, answer=f"{finding.answer} {_OTHER_VECTORS.format(self.vectors)}")
+        return finding
 
 
 def read_exhibits(folder: Path) -> list[ShownExhibit]:
     """Return the exhibits that have been shown in a folder, in reading order."""
     found = [ShownExhibit.read(path) for path in sorted(folder.glob(f"*/{SECTION}"))]
-    return sorted(found, key=lambda each: reading_order(each.name))
+    usual = Counter(each.vectors for each in found if each.vectors).most_common(1)
+    marked = [replace(each, has_other_vectors=bool(each.vectors) and each.vectors != usual[0][0]) for each in found]
+    return sorted(marked, key=lambda each: reading_order(each.name))
 
 
 def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None:
@@ -122,11 +136,11 @@ def fill_front_page(text: str, content: str) -> str:
 def front_page(shown: Sequence[ShownExhibit]) -> str:
     """Return the findings and the list of tables as Markdown."""
     findings = [_finding_block(name, finding) for name, finding in findings_of(shown).items()]
-    blocks = [" ".join([LEGEND, _FILES] if findings else [_FILES]), *findings]
+    blocks = [" ".join([_CONTROLS, LEGEND] if findings else [_FILES]), *findings, *([_FILES] if findings else [])]
     for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
         rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
         if rows:
-            blocks.append("\n".join([f"## {title}\n", "| page | shows | tables and figures |", "|---|---|---|", *rows]))
+            blocks.append("\n".join([f"## {title}\n", "| page | shows |", "|---|---|", *rows]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -134,22 +148,19 @@ def _finding_block(name: str, finding: KeyFinding) -> str:
     # A float: beside the text on a wide screen, above it on a narrow one.
     alt = escape(describe(finding.plot))
     picture = f'<img align="left" width="{WIDTH}" src="{name}/{PICTURE}" alt="{alt}">'
-    return f'{picture}\n\n{_linked(name, finding)} {escape_markdown(finding.text)}<br clear="left">'
+    return f'{picture}\n\n{headline(name, finding)}<br clear="left">'
 
 
-def headline(name: str, finding: KeyFinding, folder: str) -> str:
-    """Return a finding as one line of Markdown without its details, for a page outside of the folder."""
-    return (
-        f"{_linked(name, finding, folder)} {escape_markdown(' '.join(filter(None, (finding.claim, finding.answer))))}"
-    )
+def headline(name: str, finding: KeyFinding, folder: str = "") -> str:
+    """Return a finding as one line of Markdown without its details, which its own page has.
 
-
-def _linked(name: str, finding: KeyFinding, folder: str = "") -> str:
-    return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)**"
+    :param folder: where the exhibits are, for a page elsewhere.
+    """
+    text = " ".join(filter(None, (finding.claim, finding.answer)))
+    return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)** {escape_markdown(text)}"
 
 
 def _exhibit_row(shown: ShownExhibit) -> str:
     name = shown.name
-    titles = "; ".join(escape_markdown(table.title).replace("|", "\\|") for table in shown.tables.values())
     missing = f"; {shown.missing} cells missing" if shown.missing else ""
-    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} | {titles} |"
+    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} |"

@@ -39,6 +39,7 @@ _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 SECTION = "section.json"
 FILES = "files"  # in it: the names of the files beside it
 _N_NAMED = 12  # rows without an outcome that are named, at most
+_N_ROWS = 15  # of a table that is not folded away, at most
 _LONG_NUMBER = 24  # characters from which a field of numbers may break
 _LONG_TEXT = 48  # characters from which a field is text to be read in several lines
 _LIST_MARK = re.compile(r"^(\d{0,9})([#>]|[-+.)=](?=\s))")  # begins a heading or a list in Markdown
@@ -146,8 +147,19 @@ def _markdown_blocks(part: Part, folder: str, drawn: Container[str]) -> Iterator
     if isinstance(part, Picture) or part.name in drawn:
         yield f"![{tables.escape_markdown(part.title)}]({folder}/{part.name}.svg)"
     if not isinstance(part, Picture):
-        yield tables.markdown_table(tables.grid_table(part) if isinstance(part, Figure) else part)
+        shown = tables.grid_table(part) if isinstance(part, Figure) else part
+        folded = _folded(shown)
+        yield from [f"<details>\n<summary>{escape(folded)}</summary>"] if folded else []
+        yield tables.markdown_table(shown)
+        yield from ["</details>"] if folded else []
         yield from (_markdown_paragraph(note) for note in part.notes)
+
+
+def _folded(table: Table) -> str:
+    """Return what stands above a long table that is folded away: its rows and columns; empty for a short one."""
+    if len(table.rows) <= _N_ROWS:
+        return ""
+    return f"{len(table.rows)} rows by {', '.join(table.columns)}"
 
 
 def _markdown_paragraph(text: str) -> str:

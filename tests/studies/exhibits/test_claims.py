@@ -105,10 +105,11 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     assert plain(model="tnet") in set(EXHIBIT.cells(toy_scope(tmp_path, "tnet", "tnet_att")))
     records: dict[Cell, Record] = {plain(seed, "tnet"): knowing() for seed in (0, 1)}
     records |= {plain(seed, "tnet_att"): blind() for seed in (0, 1)}
-    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att", seeds=2), FakeLookup(records))
-    row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
+    counts, table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att", seeds=2), FakeLookup(records))
+    assert row_of(counts, "scores", "yes") == (1, 1, 0, 0)
+    row = row_of(table, "scores", "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
     assert str(row[0]).startswith("-83.33** [")
-    assert row[1:] == ("2", "holds", "macro-F1 is below TNet's, p < .05")
+    assert row[1:] == ("2", 1, "holds", "macro-F1 is below TNet's, p < .05")
     assert isinstance(table, Table)
     assert table.notes[-1].startswith("Differences tested here: 1.")
 
@@ -118,13 +119,16 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     for data, before, after in (("laptop", blind(), knowing()), ("rest", knowing(), blind())):
         for place in (Place(data, "memnet", seed) for seed in (0, 1)):
             records |= {Training(place): before, Training(place, evidence=(Mining(place, "pg-as"),)): after}
-    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet", seeds=2)), FakeLookup(records))
+    _, table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet", seeds=2)), FakeLookup(records))
     assert isinstance(table, Table)
-    assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
+    assert table.columns == (
+        *("about", "claim", "model", "LAPTOP", "REST"),
+        *("seeds", "tested", "verdict", "holds when"),
+    )
     says = "Partial gradients: supervision significantly enhances all models"
-    laptop, rest, *others = row_of(table, says, "MN")
+    laptop, rest, *others = row_of(table, "scores", says, "MN")
     assert (str(laptop)[:8], str(rest)[:8], str(rest)[-6:]) == ("+83.33**", "-83.33**", "] (no)")
-    assert others[:2] == ["2, 2", "does not hold"]
+    assert others[:3] == ["2, 2", 2, "does not hold"]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +164,9 @@ def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:
 def test_data_alone_can_decide(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path, "memnet")
     scope.resources.sources["laptop"].train.write_text("a huge screen/p\na huge mouse/n\n")
-    table, _ = EXHIBIT.show(scope, FakeLookup())
-    row = row_of(table, "`huge` always occurs in sentences with positive sentiment", None)
-    assert row[:3] == ("1 positive, 1 negative, 0 neutral (no)", None, "does not hold")
+    _, table, _ = EXHIBIT.show(scope, FakeLookup())
+    row = row_of(table, "mechanical", "`huge` always occurs in sentences with positive sentiment", None)
+    assert row[:4] == ("1 positive, 1 negative, 0 neutral (no)", None, None, "does not hold")
 
 
 def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
@@ -175,15 +179,15 @@ def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
         Analysis(TWIN, "round_attention"): looked(1.0),
         Analysis(Training(PLACE, evidence=(AW,)), "round_attention"): looked(2.0),
     }
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
+    *_, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "LAPTOP", "AW", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
     assert row_of(table, "MN", "LAPTOP", "AW", 2) == (None,) * 8
     assert row_of(table, "MN", "LAPTOP", "PG", 1) == (None,) * 8
 
 
 def test_without_records_no_model_is_judged(tmp_path: Path) -> None:
-    table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeLookup())
+    _, table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeLookup())
     assert isinstance(table, Table)
-    assert {row[4] for row in table.rows} == {"not measured"}
+    assert {row[-2] for row in table.rows} == {"not measured"}
     assert isinstance(rounds, Table)
     assert len(rounds.rows) == 3 * 2 * 5

@@ -132,10 +132,14 @@ def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:
         Training(HERE, evidence=(Mining(HERE, "pg-as"),)): knowing(curve=[]),
         Training(there, evidence=(Mining(there, "pg-as"),)): blind(curve=[]),
         Training(HERE, evidence=(Mining(HERE, "human"),)): knowing(curve=[]),
+        Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
     }
     aim, *_ = EXHIBIT.show(scope, FakeLookup(records))
-    assert row_of(aim, "+PG-AS") == ("2 of 9", 1, "+41.67", 1, "100 % (1 measured)")
-    assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None)
+    # MN alone has both controls: one knows nothing and one everything.
+    measured, above, mean, both, *others = row_of(aim, "+PG-AS")
+    assert (measured, above, mean, *others) == ("2 of 9", 1, "+41.67", 1, "100 % (1 measured)")
+    assert str(both).startswith("+41.67 [+")
+    assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None, None)
 
 
 def test_what_chance_explains_and_what_people_lose_count_for_nothing(tmp_path: Path) -> None:
@@ -150,5 +154,5 @@ def test_what_chance_explains_and_what_people_lose_count_for_nothing(tmp_path: P
         Training(HERE, evidence=(Mining(HERE, "human"),)): blind(curve=[]),
     }
     aim, *_ = EXHIBIT.show(scope, FakeLookup(records))
-    measured, above, _, sure, of_human = row_of(aim, "+PG-AS")
+    measured, above, _, _, sure, of_human = row_of(aim, "+PG-AS")
     assert (measured, above, sure, of_human) == ("1 of 9", 1, 0, None)

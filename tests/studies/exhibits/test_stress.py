@@ -11,7 +11,7 @@ from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import marked_scope
 from tests.studies.exhibits.toys import row_of
 
-from pssa.experiments.cells import Cell, Training
+from pssa.experiments.cells import Analysis, Training
 from pssa.experiments.ledger import Record
 from pssa.stress import KINDS
 from pssa.stress.variants import VERSION
@@ -40,16 +40,23 @@ def test_every_training_of_transfer_is_analysed_and_no_other(tmp_path: Path) -> 
 def test_gains_are_over_a_second_training(tmp_path: Path) -> None:
     scope = marked_scope(tmp_path, "memnet", seeds=2)
     rows = {"": "10000000", "again": "11000000", "+Consensus": "11111111"}
-    records: dict[Cell, Record] = {
+    records: dict[Analysis, Record] = {
         cell: record(right)
         for method, right in rows.items()
         for cell in stress_analyses(scope, method, "memnet", "laptop").values()
     }
-    gains, table, _ = EXHIBIT.show(scope, FakeLookup(records))
+    trained = next(cell for cell in records if cell.training.method == "base" and not cell.training.evidence).training
+    gains, table, _ = EXHIBIT.show(scope, FakeLookup({**records, trained: {"accuracy": 0.99}}))
+    assert isinstance(gains, Table)
+    assert gains.notes[-1].startswith("1 of 1 measurements")
+    assert "by 1.00 points" in gains.notes[-1]
     assert row_of(gains, "+Consensus")[:3] == ("1 of 1", "+75.00", 1)
     assert row_of(gains, "plain")[:3] == ("0 of 1", "-12.50", 0)
     assert row_of(gains, "+Human")[0] is None
-    assert row_of(table, "MN (+Consensus)")[-2:] == ("100.00 ± 0.00", "+75.00**")
+    # Over the mean of 12.5 and 25 %.
+    assert str(row_of(gains, "+Consensus")[-1]).startswith("+81.25 [+")
+    assert row_of(table, "MN (+Consensus)")[-3:-1] == ("100.00 ± 0.00", "+75.00**")
+    assert str(row_of(table, "MN (+Consensus)")[-1]).startswith("+81.25 [+")
     assert row_of(table, "MN (again)")[-1] is None
 
 

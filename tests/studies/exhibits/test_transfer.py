@@ -58,7 +58,10 @@ def test_gains_are_over_a_second_training_and_count_at_home_apart(scope: Scope) 
         records |= {training(name, seed): knowing() for name in ("", "again", "+Consensus")}
         records[scores("+Consensus", seed)] = {"found": knowing()}
     aim, gains, there, *_ = EXHIBIT.show(scope, FakeLookup(records))
-    assert row_of(aim, "+Consensus") == ("1 of 2", 1, 1, "+83.33", 1, "+83.33", "+0.00")
+    assert row_of(aim, "+Consensus") == (
+        *("1 of 2", 1, 1, "+83.33", 1, "+83.33"),
+        *("+83.33 [+73.33, +94.87]", "+0.00"),
+    )
     assert row_of(aim, "+Random")[:3] == ("1 of 2", 0, None)
     row = row_of(gains, "MN", "LAPTOP", "REST")
     assert ALL_OF_IT in row

@@ -111,6 +111,7 @@ class Claim:
     measure: Measure
     queries: Mapping[str, CellQuery]
     models: tuple[str, ...]  # empty: it is about the data alone
+    about: str = "scores"  # or "attention"; "mechanical": what follows from how words are mined; "control": ours
 
     def models_in(self, scope: Scope) -> tuple[str, ...]:
         """Return the models in scope to measure with; an empty name if the claim is about the data."""

@@ -219,6 +219,16 @@ class Scoreboard:
         both = [(place, ours, theirs) for place, ours, theirs in rows if ours.keys() & theirs.keys()]
         return len(both), average(self._scope, both, resampling)
 
+    def over_both_controls(self, method: MethodRow, places: Iterable[tuple[str, str]]) -> Gain | None:
+        """Return the mean gain of a method over the plain model and its second training pooled, over models and data sets."""
+        pairs = []
+        for model, data in places:
+            ours, *controls = (
+                self.row(ModelRow(model, each), data) for each in (method, METHODS[""], METHODS["again"])
+            )
+            pairs.append((Place(data, model, 0), ours, tuple(controls)))
+        return average(self._scope, pairs)
+
     def scores(self, entry: ModelRow, data: str) -> tuple[FormattedValue, FormattedValue]:
         """Return mean and standard deviation of accuracy and macro-F1."""
         row = self.row(entry, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,13 +98,20 @@ def _query(name: str) -> CellQuery:
 def _claim(entry: dict[str, Any]) -> Claim:
     pair: dict[str, CellQuery] = {side: _query(entry[side]) for side in ("ours", "theirs") if side in entry}
     measure, models = MEASURES[entry["measure"]], tuple(entry.get("models", ATTENDING))
-    return Claim(entry["says"], entry["rule"], measure, pair or _GROUPS[entry["queries"]], models)
+    return Claim(entry["says"], entry["rule"], measure, pair or _GROUPS[entry["queries"]], models, entry["about"])
 
 
 CLAIMS = tuple(map(_claim, tomllib.loads(Path(__file__).with_name("claims.toml").read_text("utf-8"))["claim"]))
 
 
 _ROUNDS = range(1, 6)
+_GROUP_NAMES = ("scores", "attention", "mechanical", "control")
+_VERDICTS = ("holds", "undecided", "does not hold")
+_COUNT_NOTES = (
+    "`scores`: whether a method scores higher or lower. `attention`: where models look. `mechanical`: counts and frequencies "
+    "that follow from how words are mined, or from the data; they can hardly come out otherwise. `control`: no claim of the "
+    "paper. `tested`: whether differences were tested against chance; the other verdicts only say whether all seeds agree.",
+)
 _KINDS = ("active", "misleading")
 _NOTES = (
     "A claim holds for a model if it holds on every data set that was measured, and does not hold if one of them shows the "
@@ -138,8 +146,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return claims with numbers and verdicts, and the rounds of mining."""
     names = [data.upper() for data in scope.data]
     rows: list[TableRow] = []
-    tested = 0
-    for claim in CLAIMS:
+    for claim in sorted(CLAIMS, key=lambda claim: _GROUP_NAMES.index(claim.about)):
         for model in claim.models_in(scope):
             results = [claim.evaluate(scope, lookup, model, data) for data in scope.data]
             numbers = [None if each is None else each.field for each in results]
@@ -147,17 +154,35 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
                 name: each.seeds if each and each.seeds else None for name, each in zip(names, results, strict=True)
             }
             seeds = FormattedValue(", ".join(str(count) for count in counts.values() if count), counts)
-            tested += sum(len(each.chances) for each in results if each)
-            rows.append((claim.says, NAMES.get(model), *numbers, seeds, verdict(results), claim.rule))
-    columns = ("claim", "model", *names, "seeds", "verdict", "holds when")
+            tested = sum(len(each.chances) for each in results if each)
+            head = (claim.about, claim.says, NAMES.get(model))
+            rows.append((*head, *numbers, seeds, tested or None, verdict(results), claim.rule))
+    columns = ("about", "claim", "model", *names, "seeds", "tested", "verdict", "holds when")
     rounds = tuple(row for model, data in places_by_model(scope) for row in _rounds(scope, lookup, model, data))
+    every = sum(number for row in rows if isinstance(number := row[-3], int))
     return [
+        _counts(columns, rows),
         Table(
             *("claims", "What the paper says, and what we measure", columns, tuple(rows)),
-            *((*_NOTES, _MANY.format(tested)) if tested else _NOTES, columns[2:-3]),
+            *((*_NOTES, _MANY.format(every)) if every else _NOTES, columns[3:-4]),
         ),
         Table("claims-rounds", "From round to round", _ROUND_COLUMNS, rounds, _ROUND_NOTES, _ROUND_COLUMNS[4:]),
     ]
+
+
+def _counts(columns: Sequence[str], rows: Sequence[TableRow]) -> Table:
+    """Return verdicts by group, those of tested differences apart."""
+    found: dict[tuple[str, bool], Counter[str]] = {}
+    for row in rows:
+        fields = dict(zip(columns, row, strict=True))
+        group = str(fields["about"]), fields["tested"] is not None
+        found.setdefault(group, Counter())[str(fields["verdict"])] += 1
+    counted = tuple(
+        (name, "yes" if is_tested else "no", sum(verdicts.values()), *(verdicts[each] for each in _VERDICTS))
+        for (name, is_tested), verdicts in found.items()
+    )
+    title = "Verdicts, each for one claim and one model"
+    return Table("claims-counts", title, ("about", "tested", "claims", *_VERDICTS), counted, _COUNT_NOTES)
 
 
 _ROUND_COLUMNS = (

@@ -403,8 +403,9 @@ _NOTES = (
     "Accuracy / macro-F1 in points, means over the seeds; `seeds`: their number by data set. Every row has two controls with its "
     "own settings and no evidence: `plain`, and `trained again`, the final training with a penalty of zero weight, which has the "
     "same random numbers as the row. `over its control`: mean gain over the second, over the data sets. `over both controls`: "
-    "gain in macro-F1 over the mean of both, with its 95 % interval. * p < .05, ** p < .01, one-sided. Both by a bootstrap that "
-    "resamples seeds together with test instances. `words`: mined words per instance, active + misleading.",
+    "gain in macro-F1 over the mean of both, with its 95 % interval. * p < .05, ** p < .01, one-sided. Both by a bootstrap over "
+    "seeds and test instances, which draws the seeds of one row and one control in pairs, and those of three rows each apart. "
+    "`words`: mined words per instance, active + misleading.",
     "`epsilon = 1`: the lowest threshold that we tried, which held-out data chose. `K = 2`: words of the first two rounds. "
     "`weighting = round`: words expect half of the attention that those of the round before do. `folds = 5`: each instance "
     "is mined by a model that has not seen it. `full-length rounds`: as many epochs between two rounds as the initial model"
