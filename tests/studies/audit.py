@@ -67,6 +67,7 @@ class Audit:
     data: Path
     vectors: str  # fingerprints that the page names
     encoders: tuple[str, ...]
+    has_small: bool = False  # whether the page names a small encoder
     checked: int = 0
     wrong: list[str] = field(default_factory=list)
     _known: dict[tuple[str, bytes], Floats] = field(default_factory=dict)

@@ -42,7 +42,7 @@ def audit_of(page: str, data: Path) -> Audit:
     """An audit with the files that the page names."""
     files = fingerprints((RESULTS / f"{page}.md").read_text("utf-8"))
     encoders = tuple(files[name] for name in ("encoder", "small encoder") if name in files)
-    return Audit(RESULTS, data, files.get("vectors", ""), encoders)
+    return Audit(RESULTS, data, files.get("vectors", ""), encoders, "small encoder" in files)
 
 
 @pytest.mark.slow
