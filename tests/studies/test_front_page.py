@@ -115,8 +115,8 @@ def test_the_method_is_said_to_pay_only_where_its_interval_lies_above_zero(low: 
 
 def test_a_page_with_other_word_vectors_than_most_says_so(tmp_path: Path) -> None:
     for name, vectors in (("transfer", "old.txt"), ("overall", "new.txt"), ("stress", "new.txt")):
-        parts = [f"Models start from word vectors `{vectors}`.", *transfer_tables()]
-        write_exhibit(tmp_path, exhibits.find(name), parts)
+        start = f"Models start from word vectors `{vectors}`."
+        write_exhibit(tmp_path, exhibits.find(name), [start, *transfer_tables()])
     assert "other word vectors (`old.txt`)" in front_page(read_exhibits(tmp_path))
     assert "new.txt" not in front_page(read_exhibits(tmp_path))
 

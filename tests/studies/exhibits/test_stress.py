@@ -11,7 +11,7 @@ from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import marked_scope
 from tests.studies.exhibits.toys import row_of
 
-from pssa.experiments.cells import Analysis, Training
+from pssa.experiments.cells import Cell, Training
 from pssa.experiments.ledger import Record
 from pssa.stress import KINDS
 from pssa.stress.variants import VERSION
@@ -40,13 +40,14 @@ def test_every_training_of_transfer_is_analysed_and_no_other(tmp_path: Path) -> 
 def test_gains_are_over_a_second_training(tmp_path: Path) -> None:
     scope = marked_scope(tmp_path, "memnet", seeds=2)
     rows = {"": "10000000", "again": "11000000", "+Consensus": "11111111"}
-    records: dict[Analysis, Record] = {
+    records: dict[Cell, Record] = {
         cell: record(right)
         for method, right in rows.items()
         for cell in stress_analyses(scope, method, "memnet", "laptop").values()
     }
-    trained = next(cell for cell in records if cell.training.method == "base" and not cell.training.evidence).training
-    gains, table, _ = EXHIBIT.show(scope, FakeLookup({**records, trained: {"accuracy": 0.99}}))
+    trained = stress_analyses(scope, "", "memnet", "laptop")[0].training
+    records[trained] = {"accuracy": 0.99}
+    gains, table, _ = EXHIBIT.show(scope, FakeLookup(records))
     assert isinstance(gains, Table)
     assert gains.notes[-1].startswith("1 of 1 measurements")
     assert "by 1.00 points" in gains.notes[-1]
