@@ -53,7 +53,7 @@ class Target:
         """Return what trusts the certificate."""
         return None if self.certificate is None else ssl.create_default_context(cafile=str(self.certificate))
 
-    def connect(self, address: str = "127.0.0.1", timeout: float = 60.0) -> http.client.HTTPConnection:
+    def connect(self, address: str = "127.0.0.1", timeout: float = 10.0) -> http.client.HTTPConnection:
         """Return a connection from this address, which opens with its first request."""
         if self.certificate is None:
             return http.client.HTTPConnection("localhost", self.port, timeout, (address, 0))
@@ -210,7 +210,7 @@ ATTACKS: dict[str, Attack] = {
     "200 announce 16 MiB": Attack(200, hold(request("/v1/csv", None, "text/csv", 16_000_000), b"")),
     "200 heads that never end": Attack(200, hold(b"POST /v1/predict HTTP/1.1\r\nHost: a\r\n", b"X: y\r\n")),
     "200 bodies that trickle": Attack(200, hold(request("/v1/predict", None, length=1_000_000), b" ")),
-    "1,010 connections that wait": Attack(1010, hold(b"", b"")),
+    "1,500 connections that wait": Attack(1500, hold(b"", b"")),
     "600 connections, 256 descriptors": Attack(600, hold(b"", b""), max_files=256),
     "1 MiB of `{},`": Attack(2, flood(request("/v1/predict", b'{"items":[' + b"{}," * 349_000 + b"{}]}"))),
     "a CSV of a million columns": Attack(2, flood(request("/v1/csv", b"text,aspect" + b"," * 1_000_000, "text/csv"))),

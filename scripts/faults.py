@@ -3,7 +3,7 @@
     python scripts/faults.py --kills 30
 
 Kills at random moments and at every change to a folder, disks that are full, read-only or gone, power cuts, two processes on one
-run or output, a clock that goes backwards, downloads that are cut, links and pipes in folders, clients that attack the service.
+run or output, a clock that goes backwards, downloads that are cut, links and pipes in folders.
 Nothing may be lost or half-written, the message is one line, the
 exit code is right, and what is carried through afterwards equals, byte for byte, what nobody disturbed. Exit code 1 if anything
 is wrong. Mounting small disks needs root; where that is not allowed those checks are skipped, with the reason.
@@ -21,7 +21,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from faulting.attackers import ATTACKERS
 from faulting.disks import DISKS
 from faulting.downloads import DOWNLOADS
 from faulting.kills import KILLED
@@ -58,7 +57,7 @@ def _checks(kills: int, moments: random.Random) -> dict[str, Callable[[Lab, Chec
         name: lambda lab, check, run=run: run(lab, check, kills, moments)  # type: ignore[misc]
         for name, run in KILLED.items()
     }
-    return {**killed, **DISKS, **SHARED, **DOWNLOADS, **POWER, **LINKS, **ATTACKERS}
+    return {**killed, **DISKS, **SHARED, **DOWNLOADS, **POWER, **LINKS}
 
 
 def _result(name: str, run: Callable[[Lab, Check], None], lab: Lab) -> dict[str, Any]:

@@ -145,6 +145,16 @@ def test_a_quote_without_an_end_tells_how_many_lines_it_took(tmp_path: Path) -> 
     assert problem.what.startswith("is not valid CSV (unexpected end of data), up to line 42; quote texts")
 
 
+def test_a_quote_that_takes_thousands_of_lines_ends_the_job(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("text,aspect\na screen,screen\n" + '"a screen,screen\n' + "a screen,screen\n" * 20_000)
+    (source,) = find_sources([str(path)], None)
+    with pytest.raises(
+        InputError, match=r"in\.csv, line 3: opens a quote that has not closed by line 8\d\d\d; close it"
+    ):
+        list(source.events(lambda read: None))
+
+
 def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("sep=|\ntext|aspect\na, screen|screen\nodd\n")

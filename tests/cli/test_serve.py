@@ -7,12 +7,13 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,29 @@ def test_interrupted_twice_it_gives_up_what_it_computes_and_ends_in_order(run: P
         answer = asked.result()
     assert (child.returncode, errors) == (130, "")
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "closing")
+
+
+@pytest.mark.slow
+def test_clients_that_are_stuck_leave_no_traceback_at_the_end(run: Path) -> None:
+    host = b"Host: localhost\r\n"
+    table = b"text,aspect\n" + (b"the screen " + b"is huge " * 400 + b",screen\n") * 2000
+    half = b"POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n" + host + b"\r\n{"
+    head = b"POST /v1/csv HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: %d\r\n" % len(table) + host + b"\r\n"
+    ahead = (b"GET /v1/model HTTP/1.1\r\n" + host + b"\r\n") * 2000
+    with process(run, "--grace", "1") as (child, url), ExitStack() as stack:
+        for number in range(25):
+            made = stack.enter_context(socket.socket())
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            made.connect(("127.0.0.1", int(url.rpartition(":")[2])))
+            made.setblocking(False)
+            with suppress(BlockingIOError):
+                made.send((half, head + table, ahead)[number % 3])
+        time.sleep(1)
+        child.send_signal(signal.SIGTERM)
+        out, errors = child.communicate(timeout=PATIENCE)
+    assert (child.returncode, errors) == (0, "")
+    assert "Traceback" not in out
+    assert out.count("\n") <= 1  # how many were given up
 
 
 @pytest.mark.slow

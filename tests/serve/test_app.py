@@ -401,8 +401,10 @@ def test_a_text_alone_is_a_request(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize("content", ['{"text": "the screen", "aspects": ["screen"]}', '{"items": []}'])
 def test_utf_16_is_no_json(client: TestClient, content: str) -> None:
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
-        answer = client.post("/v1/predict", content=content.encode(encoding), headers=JSON)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+        for media_type in ("application/json", "Application/JSON"):
+            answer = client.post("/v1/predict", content=content.encode(encoding), headers={"Content-Type": media_type})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+            assert "curl" in answer.json()["error"]["example"]
 
 
 @pytest.mark.slow

@@ -172,6 +172,13 @@ def test_lines_and_quotes_inside_a_text_are_kept(client: TestClient) -> None:
     assert (row["text"], row["error"]) == (text, "")
 
 
+def test_a_quote_without_an_end_ends_the_table(client: TestClient) -> None:
+    first, last = scored(
+        client, b'text,aspect\nthe screen,screen\n"a screen,screen\n' + b"the screen,screen\n" * 30_000
+    )
+    assert (first["error"], last["error"]) == ("", "line 3 opens a quote without an end; the rest is left out")
+
+
 def test_a_table_without_rows_has_a_header_alone(client: TestClient) -> None:
     answer = client.post("/v1/csv", content="text,aspect", headers=CSV)
     assert answer.text == ",".join(["text", "aspect", *OURS]) + "\r\n"

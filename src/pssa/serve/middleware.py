@@ -26,9 +26,7 @@ _DISCONNECTED = 499  # a status that only the metrics see
 # Seconds before a client learns that the queue is full: many that repeat at once would take the worker's time.
 _OVERLOAD_PAUSE = 0.1
 _MAX_CHANGE_BYTES = 1 << 16  # of a request that is neither a table nor texts
-_MAX_IGNORED_BYTES = (
-    64 << 20
-)  # of a body that is too large: so many are read and dropped, so that the client sees the answer
+_MAX_IGNORED_BYTES = 64 << 20  # of a body that is too large, read and dropped so that its client sees the answer
 _CLOSE = {"Connection": "close"}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
@@ -120,7 +118,7 @@ class RequestGuard:
         if scope["method"] not in SAFE_METHODS:
             most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
             most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
-            receive = _counted(receive, headers, most, limits.body_seconds)
+            receive = _counted(receive, headers, most, limits.body_seconds, is_json=path != "/v1/csv")
         await self.app(scope, receive, send)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
@@ -150,12 +148,11 @@ async def _ignore(message: Message) -> None:
     """Send nothing: a wrong host name is answered like every error."""
 
 
-def _counted(receive: Receive, headers: Headers, most: int, seconds: float) -> Receive:
+def _counted(receive: Receive, headers: Headers, most: int, seconds: float, is_json: bool) -> Receive:
     """Return a `receive` that refuses a body of more than `most` bytes, announced or not, and one that comes too slowly."""
     announced = headers.get("content-length", "")
     size = int(announced[:20]) if announced.isdecimal() else 0
     ends = "content-length" in headers and size <= _MAX_IGNORED_BYTES and "expect" not in headers
-    is_json = headers.get("content-type", "").startswith("application/json")
     n_bytes, until, is_whole = 0, asyncio.get_running_loop().time() + seconds, False
 
     async def receive_counted() -> Message:

@@ -154,8 +154,10 @@ class _QuietAccepting:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Handle an error that nobody awaits."""
-        error = context.get("exception")
-        if not (isinstance(error, OSError) and "accept" in str(context.get("message"))):
+        error, message = context.get("exception"), str(context.get("message"))
+        if isinstance(error, ValueError) and "_start_serving" in message:
+            return  # it wanted to try again, but the service has ended
+        if not (isinstance(error, OSError) and "accept" in message):
             loop.default_exception_handler(context)
         elif time.monotonic() - self._reported >= _QUIET_SECONDS:
             self._reported = time.monotonic()

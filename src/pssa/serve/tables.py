@@ -99,8 +99,11 @@ class CsvTable:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
                 n_missing += len(blank)
+                if lines.has_open_quote(error):
+                    yield blank, RejectedRow(line, f"line {line} opens a quote without an end; the rest is left out")
+                    return
+                yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
                 continue
             if record:
                 yield [*record, *blank][: len(blank)], self._parse(line, record)

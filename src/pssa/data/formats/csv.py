@@ -76,11 +76,17 @@ class RecordLines(Iterator[str]):
         self._max_characters = max_characters
         self._taken: list[str] = []
         self._left = max_characters
+        self._n_lines = 0
 
     def begin_record(self) -> None:
         """Forget the last record."""
         self._taken.clear()
         self._left = self._max_characters
+        self._n_lines = 0
+
+    def has_open_quote(self, error: csv.Error) -> bool:
+        """Return whether the reader gave the record up because a quote takes line after line along: no later row is sure."""
+        return self._n_lines > 1 and "field limit" in str(error)
 
     @property
     def content(self) -> str:
@@ -89,6 +95,7 @@ class RecordLines(Iterator[str]):
 
     def __next__(self) -> str:
         line = next(self._lines)
+        self._n_lines += 1
         self._left -= len(line)
         if self._left < 0:
             return "x" * (csv.field_size_limit() + 1)
@@ -127,6 +134,10 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
         except csv.Error as error:
             end = header.line + records.line_num  # a quote without an end takes the lines after it along
             reach = f", up to line {end}" if end > line else ""
+            if source.has_open_quote(error):
+                what = f"opens a quote that has not closed by line {end}; close it, and double the quotes in texts"
+                yield Problem(line, what, given=source.content, last=True)
+                return
             advice = "quote texts that contain the delimiter, and double the quotes in them"
             yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given=source.content)
             continue
