@@ -92,15 +92,17 @@ def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
 def test_an_answer_about_the_whole_belongs_to_its_review_before_or_after_the_aspects(tmp_path: Path) -> None:
     def row(text: str, aspect: str) -> dict[str, Any]:
         words = {"words": [{"word": text, "from": 0, "to": len(text), "share": 0.0}]}
-        start = text.index(aspect)
-        given = {"text": text, "aspect": aspect, "from": start, "to": start + len(aspect), "is_mention": False}
+        start = text.index(aspect) if aspect else None
+        end = start + len(aspect) if start is not None else None
+        given = {"text": text, "aspect": aspect, "from": start, "to": end}
         return {**given, "label": "positive", "probabilities": {"positive": 0.8}, "explanation": words}
 
     for first, last in (("", "food"), ("food", "")):
         rows = [row("food", first), row("food", last), row("food", first), row("tea", ""), row("tea", "")]
         path = tmp_path / "rows.jsonl.gz"
         path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
-        found = [one for one in read_mentions(path) if isinstance(one, Mention)]
+        found = [one for one in read_mentions(path, tells_mentions=True) if isinstance(one, Mention)]
+        assert all(one.is_opinion for one in found)
         assert [one.review for one in found] == [1, 1, 2, 3, 4]
         assert [one.is_overall for one in found] == [not first, not last, not first, True, True]
 

@@ -49,6 +49,20 @@ def test_a_better_start_comes_first() -> None:
     assert advise(Config(model="bertabsa_att"), METRICS) == []
 
 
+def test_advice_follows_the_language() -> None:
+    german = METRICS | {"vector_coverage": None, "languages": ["de"]}
+    vectors, encoder, *_ = (for_command_line(line) for line in advise(Config(), german))
+    assert "--vectors cc.de.300.vec.gz" in vectors
+    assert "glove" not in vectors + encoder
+    assert "starter" not in vectors
+    assert "--encoder FacebookAI/xlm-roberta-base" in encoder
+    (poor, _) = advise(Config(), german | {"vector_coverage": {"types": 0.1, "tokens": 0.2}})
+    assert "cc.de.300.vec.gz" in poor
+    for english in (["en"], ["de", "en"], []):
+        found = advise(Config(), METRICS | {"vector_coverage": None, "languages": english})
+        assert found == advise(Config(), METRICS | {"vector_coverage": None})
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pssa
 from pssa.data import embedded
+from pssa.data.example import Example
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
 from pssa.runs.input_profile import (
@@ -18,10 +22,13 @@ from pssa.runs.input_profile import (
     OTHER_SCRIPT,
     UNKNOWN_WORDS,
     InputProfile,
+    is_unfounded,
     note_kind,
     notes_column,
 )
+from pssa.runs.run_names import resolve_run
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 PROFILE = InputProfile.of(embedded.load("train"))
 SEEN = "screen"
 
@@ -45,6 +52,47 @@ def notes(text: str, aspect: str) -> list[str]:
 )
 def test_texts_unlike_the_training_data_are_noted(text: str, aspect: str, kinds: list[str]) -> None:
     assert notes(text, aspect) == kinds
+
+
+LANGUAGES = [json.loads(line) for line in (FIXTURES / "languages.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "it"])
+def test_most_texts_in_another_language_are_noted_and_none_in_the_language_of_the_training_texts(language: str) -> None:
+    texts = [each["text"] for each in LANGUAGES if each["language"] == language]
+    starter = InputProfile.load(resolve_run("starter"))
+    assert starter is not None
+    found = [notes for text in texts if (notes := starter.language_notes(text))]
+    assert len(texts) == 40
+    if language == "en":
+        assert not found
+        return
+    assert len(found) >= 32
+    assert found.count((f"language: {language}, trained on en",)) >= 32
+    assert all(is_unfounded(note_kind(note)) for notes in found for note in notes)
+
+
+def test_the_languages_of_the_training_texts_are_detected_and_noted_no_more() -> None:
+    german = [each["text"] for each in LANGUAGES if each["language"] == "de"]
+    profile = InputProfile.of([Example.from_text(text, tokenize(text)[0]) for text in german])
+    assert profile.languages == ("de",)
+    assert not any(map(profile.language_notes, german))
+    assert profile.language_notes("The room was clean and the waiter was friendly.") == ("language: en, trained on de",)
+    assert replace(profile, languages=()).language_notes("The room was clean and the waiter was friendly.") == ()
+
+
+def test_known_words_need_no_detector() -> None:
+    code = """
+import sys
+from pssa.runs.input_profile import InputProfile
+from pssa.runs.run_names import resolve_run
+profile = InputProfile.load(resolve_run("starter"))
+assert not profile.language_notes("The food was good and the waiter was friendly.")
+assert "py3langid" not in sys.modules
+assert profile.language_notes("Das Essen war gut und der Kellner freundlich.")
+assert "py3langid" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_few_texts_like_the_training_data_are_noted() -> None:

@@ -99,7 +99,7 @@ def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
 
 
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
-    from pssa.insights.mentions import UNFOUNDED
+    from pssa.runs.input_profile import is_unfounded
 
     found = f"{counted(summary.opinions, 'opinion')} about {counted(summary.aspects, 'aspect')}"
     say(f"{job.out}: {found} in {counted(summary.reviews, 'review')}; open it in a browser")
@@ -114,7 +114,7 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
     if summary.blank:
         say(f"{counted(summary.blank, 'row')} without a text, not counted")
     for kind, count in summary.notes.items():
-        left_out = ", not counted" if kind in UNFOUNDED else ""
+        left_out = ", not counted" if is_unfounded(kind) else ""
         say(f"{counted(count, 'mention')} unlike the training data{left_out}: {kind}")
     if summary.undated:
         say(f"{counted(summary.undated, 'opinion')} without a date that can be read in the column {job.date}")

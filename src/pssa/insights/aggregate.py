@@ -14,8 +14,8 @@ from typing import Any
 
 from pssa.insights.dates import Calendar, DateColumn, read_date
 from pssa.insights.grouping import Groups
-from pssa.insights.mentions import IS_MENTION, OVERALL, UNFOUNDED, EmptyReview, Mention
-from pssa.runs.input_profile import InputProfile
+from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, Mention
+from pssa.runs.input_profile import InputProfile, is_unfounded
 
 _MAX_SPELLINGS = 50_000
 _MAX_VALUES = 10_000  # of the column that divides reviews into groups
@@ -101,7 +101,7 @@ class Survey:
             return
         self._add_words(review.text)
         self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
-        self.n_unknown += any(kind in UNFOUNDED for kind in review.notes)
+        self.n_unknown += any(map(is_unfounded, review.notes))
         self.empty_notes.update(review.notes)
 
     def _add_words(self, text: str) -> None:

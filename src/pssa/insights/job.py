@@ -153,6 +153,7 @@ class _Work:
     names: FieldNames = field(default_factory=FieldNames)
     dates: DateColumn | None = None
     given_groups: Mapping[str, str] | None = None
+    tells_mentions: bool = False  # whether the model knows mentions from opinions
 
     def __post_init__(self) -> None:
         job = self.job
@@ -187,6 +188,7 @@ class _Work:
     def write(self, scored: ScoredRows) -> InsightsSummary:
         """Read the scored rows, and write the files that were asked for, the page last."""
         job, classifier = self.job, load(self.job.run)
+        self.tells_mentions = hasattr(classifier.runtime, "mentions")
         rates = ErrorRates.of_run(job.run, self.labels)
         if self._corpus is not None and job.held_out is not None:
             rates = ErrorRates.measured(classifier, self._corpus, job.held_out.name)
@@ -243,7 +245,8 @@ class _Work:
         write_atomically(job.out, render_page(findings, facts).encode("utf-8", "replace"))
 
     def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | EmptyReview]:
-        for number, mention in enumerate(read_mentions(scored.path, self.names), start=1):
+        found = read_mentions(scored.path, self.names, self.tells_mentions)
+        for number, mention in enumerate(found, start=1):
             yield mention
             if step and number % _STEP_ROWS == 0:
                 self.on_step(step, number)

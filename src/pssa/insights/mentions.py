@@ -21,7 +21,7 @@ from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
 from pssa.runs.answers import Answer, Explanation
-from pssa.runs.input_profile import LONG_TEXT, NEW_ASPECT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
+from pssa.runs.input_profile import LONG_TEXT, NEW_ASPECT, is_unfounded, note_kind
 from pssa.stress.lexicon import find_opinion_word
 from pssa.stress.negation import is_negator
 
@@ -31,8 +31,6 @@ seriously severely simply super terribly too totally truly unbelievably utterly
 """
 _STRENGTHENERS = frozenset(_STRENGTHENER_WORDS.split())
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
-UNFOUNDED = (OTHER_SCRIPT, UNKNOWN_WORDS)  # kinds of notes about texts whose label is a guess
-_KINDS = (*UNFOUNDED, LONG_TEXT, NEW_ASPECT)
 IS_MENTION = "is_mention"  # the field in which a model says that a mention is no opinion
 OVERALL = "overall"  # the name of opinions about the whole, whose aspect the text does not name
 NEUTRAL = "neutral"
@@ -120,7 +118,7 @@ class Mention:
     @property
     def is_unfounded(self) -> bool:
         """Whether the model does not know the language of the text, so that its label is a guess."""
-        return any(kind in UNFOUNDED for kind in self.notes)
+        return any(map(is_unfounded, self.notes))
 
     @property
     def sentence(self) -> str:
@@ -156,7 +154,8 @@ class EmptyReview:
 
 def _note_kinds(fields: Mapping[str, Any]) -> list[str]:
     given = str(fields.get("pssa_notes") or fields.get("notes") or "")
-    return [kind for note in given.split("; ") if (kind := note_kind(note)) in _KINDS]
+    kinds = map(note_kind, given.split("; "))
+    return [kind for kind in kinds if kind in (LONG_TEXT, NEW_ASPECT) or is_unfounded(kind)]
 
 
 def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str] = ()) -> list[tuple[str, float]]:
@@ -189,19 +188,27 @@ class FieldNames:
     end: str = "to"
 
 
-def read_mentions(path: Path, names: FieldNames = FieldNames()) -> Iterator[Mention | EmptyReview]:  # noqa: B008
-    """Yield the mentions of a file of scored rows, and the reviews without any."""
+def read_mentions(
+    path: Path,
+    names: FieldNames = FieldNames(),  # noqa: B008
+    tells_mentions: bool = False,
+) -> Iterator[Mention | EmptyReview]:
+    """Yield the mentions of a file of scored rows, and the reviews without any.
+
+    :param tells_mentions: whether the model knows which mentions are opinions: then all are that are not marked.
+    """
+    known = {IS_MENTION: False} if tells_mentions else {}
     review, last, had_overall = 0, ("", -1), False
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
-            row = json.loads(line)
-            text, start = str(row[names.text] or ""), row[names.start]
-            if start is None:
+            row = known | json.loads(line)
+            text = str(row[names.text] or "")
+            if row["label"] is None:
                 review, last, had_overall = review + 1, ("", -1), False
                 yield EmptyReview(_note_kinds(row), not text.strip(), text)
                 continue
             # Aspects of one review follow each other from left to right; one answer about the whole is before or after them.
-            is_overall = not row[names.aspect]
+            is_overall, start = not row[names.aspect], row[names.start] or 0
             is_first = text != last[0] or (had_overall if is_overall else start <= last[1])
             review += is_first
             had_overall = is_overall or (had_overall and not is_first)
@@ -218,7 +225,7 @@ def _mention(review: tuple[int, bool], row: Mapping[str, Any], names: FieldNames
         label,
         float(row["probabilities"][label]),
         tuple((word["word"], word["from"], word["to"], word["share"]) for word in words),
-        (row[names.start], row[names.end]),
+        (row[names.start] or 0, row[names.end] or 0),
         row,
     )
 

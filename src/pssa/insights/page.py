@@ -13,8 +13,9 @@ from jinja2 import Environment
 from pssa.bulk.source import CsvStyle
 from pssa.evaluation.shares import ShareEstimate
 from pssa.insights.findings import AspectFinding, Findings, GroupDifference
-from pssa.insights.mentions import OVERALL, UNFOUNDED
+from pssa.insights.mentions import OVERALL
 from pssa.report.html import make_environment
+from pssa.runs.input_profile import is_unfounded
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ORDER = {"good": 0, "other": 1, "bad": 2}  # of labels in a bar
@@ -62,7 +63,7 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
             marks=_marks(findings),
             differences=findings.differences[:_N_SENTENCES],
             changes=findings.changes[:_N_SENTENCES],
-            unfounded=UNFOUNDED,
+            is_unfounded=is_unfounded,
             compared=(findings.whole, *findings.aspects[:_N_COMPARED]),
             overall=OVERALL,
             short_list=_SHORT_LIST,

@@ -18,6 +18,8 @@ from pssa.runs.settings import Config
 _MIN_COVERAGE = 0.9  # of the training tokens by word vectors
 _MIN_SHARE, _MIN_COUNT = 0.1, 30  # of the instances that have a label
 _FEW = 500  # instances
+_ENGLISH = "en"
+_MULTILINGUAL = "FacebookAI/xlm-roberta-base"  # has learned a hundred languages
 
 
 @dataclass(frozen=True)
@@ -67,17 +69,26 @@ def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     if models.uses_encoder(config.model):
         return []
     found = []
-    coverage = metrics.get("vector_coverage")
+    coverage, language = metrics.get("vector_coverage"), _other_language(metrics)
     if coverage is None:
-        vectors = setting("vectors", "glove.840B.300d.zip")
-        ours = setting("vectors", "starter")
-        what = f"word vectors, with {vectors}, or {ours} for those that come with pssa"
+        vectors = setting("vectors", f"cc.{language}.300.vec.gz" if language else "glove.840B.300d.zip")
+        ours = "from fastText" if language else f"or {setting('vectors', 'starter')} for those that come with pssa"
+        what = f"word vectors, with {vectors}, {ours}"
         found.append(f"{what}: without them a model knows only the words of its training data")
     elif coverage["tokens"] < _MIN_COVERAGE:
-        found.append(f"word vectors that fit these texts: yours cover {percent(coverage['tokens'])} of the words")
-    encoder = setting("model='bertabsa_att', encoder=DIR", option="--model bertabsa_att --encoder DIR")
-    found.append(f"a pretrained encoder, with {encoder}: models on an encoder score best")
+        such = f", such as cc.{language}.300.vec.gz from fastText" if language else ""
+        found.append(f"word vectors that fit these texts{such}: yours cover {percent(coverage['tokens'])} of the words")
+    name = _MULTILINGUAL if language else "DIR"
+    encoder = setting(f"model='bertabsa_att', encoder={name}", option=f"--model bertabsa_att --encoder {name}")
+    what = "a pretrained encoder of many languages" if language else "a pretrained encoder"
+    found.append(f"{what}, with {encoder}: models on an encoder score best")
     return found
+
+
+def _other_language(metrics: Mapping[str, Any]) -> str:
+    """Return the language of the training texts; empty if it is English, or unknown, as in older runs."""
+    languages = metrics.get("languages") or [_ENGLISH]
+    return "" if _ENGLISH in languages else str(languages[0])
 
 
 def _weak_labels(metrics: Mapping[str, Any]) -> list[str]:

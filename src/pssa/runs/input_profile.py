@@ -1,7 +1,7 @@
 """Profile of a run's training texts, in `inputs.json`, and notes about texts that are unlike them.
 
 A model answers about any text, in any language. A note warns that an answer may be unfounded: most words are new to the model,
-the script is another, the text is far longer than any it was trained on, or the aspect is new.
+the language or the script is another, the text is far longer than any it was trained on, or the aspect is new.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.tokenize import Span, tokenize
@@ -25,6 +26,7 @@ UNKNOWN_WORDS, OTHER_SCRIPT, LONG_TEXT, NEW_ASPECT = (
     "far longer than the training texts",
     "aspect unseen in training",
 )
+_LANGUAGE = "language: "  # of the text, trained on others
 _SCHEMA = 1
 _NOTES = "notes"
 _MAX_WORDS, _MAX_ASPECTS = 50_000, 20_000  # that are kept, the most frequent first
@@ -32,6 +34,12 @@ _MIN_WORDS = 4  # of a text, to tell unknown words from a name
 _UNKNOWN_SHARE = 0.5  # of the words, from which on they are most
 _UNKNOWN_FACTOR = 3  # times the share that training texts lead to expect
 _LONGER = 2  # times the longest training text
+_FAMILIAR = 0.8  # share of known words from which on a text is in a language of the training texts
+_MIN_LANGUAGE_WORDS = 2  # of a text, to tell its language
+_SURER = 15  # times as likely as any language of the training texts
+_LANGUAGE_SHARE = 0.2  # of the training texts, to count as one of their languages
+_LANGUAGE_TEXTS = 200  # of the training texts, whose language is detected
+_PROFILE_WORDS = 300  # by which the language of a profile without languages is detected
 _SCRIPT_SHARE = 0.01  # of the letters of the training texts, to count as seen
 
 
@@ -44,6 +52,7 @@ class InputProfile:
     scripts: tuple[str, ...]  # as Unicode names them, such as LATIN
     longest: int  # words of the longest text
     unknown_share: float  # of words that a text like these may have
+    languages: tuple[str, ...] = ()  # ISO 639 codes; empty in runs of earlier versions
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> InputProfile:
@@ -52,6 +61,9 @@ class InputProfile:
         words = Counter(word for example in texts for word in _plain_words(example.text, example.spans))
         aspects = Counter(example.aspect_text.casefold() for example in examples)
         scripts = Counter(script for example in texts for script in map(_script, example.text) if script)
+        languages = Counter(
+            detect_language(text) for text in list(dict.fromkeys(map(_text_of, texts)))[:_LANGUAGE_TEXTS]
+        )
         n_letters, n_words = max(scripts.total(), 1), max(words.total(), 1)
         return cls(
             words=tuple(word for word, _ in words.most_common(_MAX_WORDS)),
@@ -60,6 +72,11 @@ class InputProfile:
             longest=max((len(example.spans) for example in texts), default=0),
             # Good and Turing's estimate: words seen once are as many as words still to come.
             unknown_share=sum(count == 1 for count in words.values()) / n_words,
+            languages=tuple(
+                sorted(
+                    name for name, count in languages.items() if name and count >= _LANGUAGE_SHARE * languages.total()
+                )
+            ),
         )
 
     def notes(self, text: str, spans: Sequence[Span], aspect: str) -> tuple[str, ...]:
@@ -77,6 +94,26 @@ class InputProfile:
     def text_notes(self, text: str) -> tuple[str, ...]:
         """Return what about a text without an aspect is unlike the training texts; it may have several sentences."""
         return tuple(self._text_notes(text, tokenize(text)))
+
+    def language_notes(self, text: str) -> tuple[str, ...]:
+        """Return that a whole review is in another language than the training texts, if it is.
+
+        Texts whose words are known, which are most, do not need the detector, which takes a while to load.
+        """
+        n_known, n_words = self.count_known(text)
+        if n_words < _MIN_LANGUAGE_WORDS or n_known >= _FAMILIAR * n_words or not self._languages:
+            return ()
+        shares = language_shares(text)
+        found = max(shares, key=shares.__getitem__)
+        if shares[found] < _SURER * max(shares.get(name, 0.0) for name in self._languages):
+            return ()
+        return (f"{_LANGUAGE}{found}, trained on {' and '.join(self._languages)}",)
+
+    @cached_property
+    def _languages(self) -> tuple[str, ...]:
+        if self.languages or len(self.words) < _PROFILE_WORDS:
+            return self.languages
+        return (detect_language(" ".join(self.words[:_PROFILE_WORDS])),)
 
     def count_known(self, text: str) -> tuple[int, int]:
         """Return how many words of a text the training texts have, and how many words it has; numbers are no words."""
@@ -108,7 +145,12 @@ class InputProfile:
     @classmethod
     def load(cls, folder: Path) -> InputProfile | None:
         """Read `inputs.json`; None where there is none, as in runs of earlier versions."""
-        return read_schema(folder / FILE, _SCHEMA, lambda found: cls(**parse_fields(found, "", parsers_of(cls))))
+        parsers = parsers_of(cls)
+
+        def parse(found: dict[str, Any]) -> InputProfile:
+            return cls(**parse_fields({"languages": [], **found}, "", parsers))
+
+        return read_schema(folder / FILE, _SCHEMA, parse)
 
 
 def notes_column(fields: Iterable[str]) -> str:
@@ -126,6 +168,33 @@ def notes_column(fields: Iterable[str]) -> str:
 def note_kind(note: str) -> str:
     """Return the kind of a note, without its numbers."""
     return note.partition(" (")[0]
+
+
+def is_unfounded(kind: str) -> bool:
+    """Whether notes of this kind say that the model does not know the language of a text, so that its label is a guess."""
+    return kind in (OTHER_SCRIPT, UNKNOWN_WORDS) or kind.startswith(_LANGUAGE)
+
+
+def detect_language(text: str) -> str:
+    """Return the most likely language of a text as an ISO 639 code; nothing for a text without words."""
+    shares = language_shares(text) if any(map(str.isalpha, text)) else {"": 1.0}
+    return max(shares, key=shares.__getitem__)
+
+
+def language_shares(text: str) -> dict[str, float]:
+    """Return the probability of each language; they are rough for short texts."""
+    return dict(_identifier().rank(text))
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def _text_of(example: Example) -> str:
+    return example.text
 
 
 def _plain_words(text: str, spans: Sequence[Span]) -> list[str]:

@@ -180,8 +180,10 @@ def _carry_out(context: RunContext) -> Path:
     calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
     if calibration is not None:
         calibration.save(root)
-    InputProfile.of(context.prepared_data.corpus).save(root)
+    profile = InputProfile.of(context.prepared_data.corpus)
+    profile.save(root)
     metrics = _metrics(context, outcome) | {
+        "languages": list(profile.languages),
         "calibration": calibration.summary() if calibration else None,
         "held_out": held_out.confusion(config.data.labels) if held_out else None,
     }
