@@ -1,0 +1,135 @@
+"""The joint model: finds the aspects of a sentence and labels them in one pass of an encoder.
+
+On the states h of the words stand four small layers:
+
+- tags: B and I of an aspect with an opinion, B and I of a mention without one, and O;
+- the label of each aspect: v(t) pools the states of its words with a gate, asks the other words by attention, and a linear
+  layer reads the answer o beside v(t), as in BERTABSA-ATT;
+- the overall label, or none, for an opinion whose aspect the sentence does not name: the state of [CLS] asks all words;
+- attention learns from opinion words that people marked, or that mining found, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+TAGS = ("B-opinion", "I-opinion", "B-mention", "I-mention", "O")
+
+
+@dataclass(frozen=True)
+class JointBatch:
+    """Sentences with what is known of them. B sentences, P pieces, W words, N aspects."""
+
+    ids: Tensor  # (B, P)
+    present: Tensor  # (B, P) bool
+    pooling: Tensor  # (B, W, P): the share of each piece in the state of a word
+    words: Tensor  # (B, W) bool
+    tags: Tensor  # (B, W, 5) bool: the tags that may be right; all, where nothing is known
+    rows: Tensor  # (N,) the sentence of each aspect
+    aspects: Tensor  # (N, W) bool: its words
+    labels: Tensor  # (N,)
+    overall: Tensor  # (B,), -100 where it is not known
+    evidence: (
+        Tensor  # (N + B, W) bool: the words that the attention of an aspect, or of all, should choose; may be empty
+    )
+
+    def to(self, device: torch.device) -> JointBatch:
+        """Return the batch on a device."""
+        return JointBatch(**{name: value.to(device, non_blocking=True) for name, value in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class JointPrediction:
+    """Logits and attention."""
+
+    tags: Tensor  # (B, W, 5)
+    labels: Tensor  # (N, C)
+    overall: Tensor  # (B, C + 1), the last for no opinion
+    attention: Tensor  # (N + B, W)
+
+
+class JointModel(nn.Module):
+    """An encoder with its four layers."""
+
+    def __init__(self, body: nn.Module, width: int, n_labels: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.body = body
+        self.tags = nn.Linear(width, len(TAGS))
+        self.gate = nn.Linear(width, 1, bias=False)
+        self.aspect_query = nn.Linear(width, width)
+        self.overall_query = nn.Linear(width, width)
+        self.label = nn.Linear(2 * width, n_labels)
+        self.overall = nn.Linear(2 * width, n_labels + 1)
+        self.dropout = nn.Dropout(dropout)
+        self.scale = 1 / math.sqrt(width)
+
+    def states(self, batch: JointBatch) -> tuple[Tensor, Tensor]:
+        """Return the states of [CLS] (B, D) and of the words (B, W, D)."""
+        with torch.autocast(batch.ids.device.type, torch.bfloat16, enabled=self.training):
+            pieces = self.body(input_ids=batch.ids, attention_mask=batch.present.long()).last_hidden_state
+        pieces = pieces.float()
+        return pieces[:, 0], batch.pooling @ pieces
+
+    def forward(self, batch: JointBatch) -> JointPrediction:
+        """Read the sentences and label the given aspects."""
+        whole, words = self.states(batch)
+        tags = self.tags(self.dropout(words))
+        mine, inside = words[batch.rows], batch.aspects
+        aspect = _attend(self.gate(mine).squeeze(-1), inside, mine)[0]
+        others = batch.words[batch.rows] & ~inside
+        others |= batch.words[batch.rows] & ~others.any(1, keepdim=True)
+        found, weights = _attend(self._scores(self.aspect_query(aspect), mine), others, mine)
+        labels = self.label(self.dropout(torch.cat([found, aspect], 1)))
+        summary, whole_weights = _attend(self._scores(self.overall_query(whole), words), batch.words, words)
+        overall = self.overall(self.dropout(torch.cat([summary, whole], 1)))
+        return JointPrediction(tags, labels, overall, torch.cat([weights, whole_weights]))
+
+    def _scores(self, queries: Tensor, words: Tensor) -> Tensor:
+        return torch.einsum("nd,nwd->nw", queries, words) * self.scale
+
+
+def _attend(scores: Tensor, allowed: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
+    weights = scores.masked_fill(~allowed, -1e4).softmax(1) * allowed
+    return torch.einsum("nw,nwd->nd", weights, states), weights
+
+
+@dataclass(frozen=True)
+class JointLoss:
+    """Weights of the parts of the loss."""
+
+    label: float = 1.0
+    overall: float = 0.5
+    evidence: float = 0.3  # gamma of the attention's supervision
+    penalty: str = (
+        "mass"  # -log of the attention on evidence; or "squared": its distance from an even share, as in the paper
+    )
+    smoothing: float = 0.0
+
+    def __call__(self, predicted: JointPrediction, batch: JointBatch) -> Tensor:
+        """Return the loss of a batch."""
+        # Where several tags may be right their probabilities add up.
+        chances = predicted.tags.log_softmax(-1)
+        allowed = chances.masked_fill(~batch.tags, -1e4).logsumexp(-1)
+        known = batch.words & ~batch.tags.all(-1)
+        loss = -(allowed * known).sum() / known.sum().clamp(min=1)
+        if len(batch.labels):
+            loss = loss + self.label * cross_entropy(
+                predicted.labels, batch.labels, label_smoothing=self.smoothing, ignore_index=-100
+            )
+        if (batch.overall >= 0).any():
+            loss = loss + self.overall * cross_entropy(predicted.overall, batch.overall, ignore_index=-100)
+        marked = batch.evidence.any(1)
+        if self.evidence and marked.any():
+            weights, chosen = predicted.attention[marked], batch.evidence[marked]
+            if self.penalty == "mass":
+                penalty = -(weights * chosen).sum(1).clamp(min=1e-6).log().mean()
+            else:
+                share = chosen.float() / chosen.sum(1, keepdim=True)
+                penalty = (weights - share).square().sum(1).mean()
+            loss = loss + self.evidence * penalty
+        return loss

@@ -1,0 +1,338 @@
+"""Runs of the joint model: train, save, load, export.
+
+A run holds `model.json`, `model.safetensors`, `encoder/` with the encoder's configuration and tokenizer, `metrics.json` and a
+card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runtime`).
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file
+from torch import nn
+
+from pssa.aspects.sentences import split_review
+from pssa.data.example import DEFAULT_LABELS
+from pssa.data.fields import CONFLICT
+from pssa.data.files import write_atomically
+from pssa.data.numbers import percent
+from pssa.data.reviews import Review, read_reviews
+from pssa.errors import InputError, import_extra, setting
+from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
+from pssa.joint.decoding import choose_decoding
+from pssa.joint.model import JointLoss, JointModel
+from pssa.joint.pieces import WordPieces
+from pssa.joint.runtime import Decoding, Floats, JointRuntime
+from pssa.joint.training import AnnotatedSentences, JointExample, JointSchedule, fit_joint, joint_examples
+from pssa.models._pretrained import Pretrained
+from pssa.runs.answers import Question
+from pssa.runs.devices import choose_device
+from pssa.runs.directory import RunDirectory, write_json, write_tensors
+from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
+from pssa.runs.saved_model import load_weights
+
+_SCHEMA = 1
+_MAX_PIECES = 256  # of a sentence in training; longer ones are left out
+_CARD = """---
+library_name: pssa
+tags: [aspect-based-sentiment-analysis]
+---
+# {model}
+
+Finds the aspects of a text, labels each as one of {labels}, and shows the words that count.
+
+```python
+import pssa
+
+pssa.load("path/to/this/directory").predict("The screen is great but the battery is weak.")
+```
+
+| | |
+|---|---|
+| training data | {sentences} sentences, {aspects} aspects, {with_opinion_words} of them with marked opinion words |
+| held-out exact-span F1 | {spans} |
+| held-out labels, accuracy | {accuracy} |
+"""
+
+
+def train_reviews(  # noqa: PLR0913 - each is an option of the command too
+    data: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    encoder: str,
+    dev: str | Path | None = None,
+    dev_fraction: float = 0.2,
+    labels: Sequence[str] = DEFAULT_LABELS,
+    epochs: int = 4,
+    lr: float = 1.5e-4,
+    seed: int = 0,
+    device: str = "auto",
+    on_epoch: Callable[[int, int], None] | None = None,
+    **reading: Any,
+) -> Path:
+    """Train a joint model on files that list all opinions of each text: triplets, quadruples or SemEval XML.
+
+    :param dev: a file of the same kind that chooses thresholds; without it a share of the texts is held out.
+    :param reading: how the files are read, as for `pssa.data.reviews.read_reviews`.
+    :raises InputError: if a file, a setting or `out` cannot be used.
+    """
+    if not 0 < dev_fraction < 1:
+        raise InputError(f"dev_fraction is {dev_fraction}; it must be greater than 0 and less than 1")
+    if epochs < 1 or not lr > 0:
+        raise InputError(f"epochs is {epochs} and lr is {lr}; expected at least 1, and more than 0")
+    RunDirectory.refuse_taken(Path(out))
+    groups = [(path, read_reviews(path, **reading)[0]) for path in ([data] if isinstance(data, (str, Path)) else data)]
+    if dev is not None:
+        held = read_reviews(dev, **reading)[0]
+    else:
+        pairs = [(number, review) for number, (_, reviews) in enumerate(groups) for review in reviews]
+        random.Random(seed).shuffle(pairs)
+        n_held = min(len(pairs) - 1, max(1, round(dev_fraction * len(pairs))))
+        held = tuple(review for _, review in pairs[:n_held])
+        left = [[review for at, review in pairs[n_held:] if at == number] for number in range(len(groups))]
+        groups = [(path, tuple(reviews)) for (path, _), reviews in zip(groups, left, strict=True)]
+    sources = []
+    for path, reviews in groups:
+        sentences = [sentence for review in reviews for sentence in split_review(review)[0]]
+        # Formats that list aspects alone mark those without an opinion too, and say nothing of opinions about the whole.
+        has_words = any(opinion.words for review in reviews for opinion in review.opinions)
+        sources.append(AnnotatedSentences(sentences, "opinions" if has_words else "all", has_words))
+        unknown = {each.label for review in reviews for each in review.opinions} - {*labels, CONFLICT}
+        if unknown:
+            raise InputError.at(path, None, f"has the label {min(unknown)!r}; declare it with {setting('labels')}")
+    schedule = JointSchedule(epochs=epochs, learning_rate=lr, seed=seed)
+    return train_joint(
+        sources, [held], out, encoder=encoder, labels=labels, schedule=schedule, device=device, on_epoch=on_epoch
+    )
+
+
+def train_joint(  # noqa: PLR0913 - a task, not a value
+    sources: Sequence[AnnotatedSentences],
+    dev: Sequence[Sequence[Review]],
+    out: str | Path,
+    *,
+    encoder: str,
+    labels: Sequence[str] = DEFAULT_LABELS,
+    schedule: JointSchedule | None = None,
+    loss: JointLoss | None = None,
+    device: str = "auto",
+    on_epoch: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Train a joint model and save it in the new directory `out`.
+
+    :param dev: groups of held-out reviews, such as domains, that choose thresholds and calibrate probabilities.
+    :param encoder: folder or hub name of a pretrained encoder.
+    :param on_epoch: called with the number of finished epochs and their total.
+    :raises InputError: if a file or `out` cannot be used.
+    """
+    out, schedule = Path(out), schedule or JointSchedule()
+    RunDirectory.refuse_taken(out)
+    pretrained = Pretrained.open(encoder)
+    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
+    examples = [example for source in sources for example in joint_examples(source, pieces, labels)]
+    examples = [example for example in examples if len(example.sentence.ids) < pieces.max_positions]
+    if not any(example.aspects for example in examples):
+        raise InputError("no sentence has an aspect; expected reviews with aspects and their labels")
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(schedule.seed)
+        model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
+    model.to(choose_device(device))
+    for epoch in fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id):
+        if on_epoch:
+            on_epoch(epoch + 1, schedule.epochs)
+    model.eval().cpu()
+    runtime = runtime_of(model, pieces, labels)
+    runtime = replace(runtime, decoding=choose_decoding(runtime, dev))
+    metrics = _metrics(examples, schedule, [score_reviews(group, answer_reviews(runtime, group)) for group in dev])
+
+    def fill(directory: RunDirectory) -> None:
+        root = directory.root
+        pretrained.save(root / "encoder")
+        write_tensors(root / "model.safetensors", model.state_dict())
+        _write_description(root, "joint", runtime)
+        write_atomically(root / "README.md", _card(labels, metrics).encode())
+        write_json(root / "metrics.json", metrics)
+
+    return RunDirectory.create(out, fill).root
+
+
+def runtime_of(model: JointModel, pieces: WordPieces, labels: Sequence[str]) -> JointRuntime:
+    """Return what answers with this model, in torch."""
+    device = next(model.parameters()).device
+    heads = {name: value.detach().cpu().numpy() for name, value in model.state_dict().items()}
+    heads = {name: value for name, value in heads.items() if not name.startswith("body.")}
+
+    @torch.inference_mode()
+    def encode(ids: Any, present: Any) -> Floats:
+        inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(present)}
+        found = model.body(**{name: value.to(device) for name, value in inputs.items()})
+        states: Floats = found.last_hidden_state.float().cpu().numpy()
+        return states
+
+    return JointRuntime(encode, heads, pieces, tuple(labels))
+
+
+def load_joint(folder: Path, device: str = "cpu") -> JointRuntime:
+    """Load a run for answers in torch.
+
+    :raises InputError: if a file is missing or damaged.
+    """
+    runtime, _ = _load(folder, device)
+    return runtime
+
+
+def _load(folder: Path, device: str) -> tuple[JointRuntime, JointModel]:
+    values = read_description(folder)
+    pretrained = Pretrained.load(folder / "encoder")
+    model = JointModel(pretrained.body("eager", 0.0), pretrained.dimension, len(values["labels"]))
+    load_weights(folder / "model.safetensors", model)
+    model.eval().to(choose_device(device))
+    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, values["max_positions"])
+    runtime = runtime_of(model, pieces, values["labels"])
+    return replace(runtime, decoding=Decoding(**values["decoding"])), model
+
+
+def answer_reviews(runtime: JointRuntime, reviews: Sequence[Review]) -> list[ReviewAnswer]:
+    """Return what a model says about reviews: what it finds, and the labels of what is marked."""
+    marked = [tuple(review.aspects) for review in reviews]
+    named = runtime.start([Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)])()
+    found = runtime.start([Question(review.text) for review in reviews])()
+    answers = []
+    for spans, about, inside in zip(marked, named, found, strict=True):
+        tops = [max(answer.words, key=lambda word: word.share) for answer in about]
+        overall = [answer.label for answer in inside if not answer.aspect]
+        answers.append(
+            ReviewAnswer(
+                found=[(answer.start, answer.end) for answer in inside if answer.aspect],
+                labels={span: answer.label for span, answer in zip(spans, about, strict=True)},
+                top_words={span: (word.start, word.end) for span, word in zip(spans, tops, strict=True)},
+                overall=overall[0] if overall else "none",
+            )
+        )
+    return answers
+
+
+def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
+    """Write a run as a folder that ONNX Runtime answers, without torch.
+
+    :param quantize: to eight bits: a quarter of the size and twice the speed, for tenths of a point.
+    :raises InputError: if `run` is not one, `out` exists, or a library is missing.
+    """
+    for library in ("onnx", "onnxscript", "onnxruntime"):
+        import_extra(library, "onnx")
+    runtime, model = _load(run, "cpu")
+
+    def fill(directory: RunDirectory) -> None:
+        root = directory.root
+        with tempfile.TemporaryDirectory() as scratch, _quiet():
+            exported = Path(scratch) / ENCODER
+            exported.write_bytes(_exported(model.body))
+            if quantize:
+                _quantize(exported, root / ENCODER)
+            else:
+                shutil.copyfile(exported, root / ENCODER)
+        save_file({name: np.ascontiguousarray(value) for name, value in runtime.heads.items()}, root / HEADS)
+        runtime.pieces.tokenizer.save(str(root / TOKENIZER))
+        for name in ("README.md", "metrics.json"):
+            if (run / name).is_file():
+                shutil.copyfile(run / name, root / name)
+        _write_description(root, "onnx", runtime)
+
+    return RunDirectory.create(out, fill).root
+
+
+class _Body(nn.Module):
+    """The encoder as a function of two tensors."""
+
+    def __init__(self, body: nn.Module) -> None:
+        super().__init__()
+        self.body = body
+
+    def forward(self, ids: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
+        """Return the states (B, P, D)."""
+        states: torch.Tensor = self.body(input_ids=ids, attention_mask=present).last_hidden_state
+        return states
+
+
+def _exported(body: nn.Module) -> bytes:
+    free = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    samples = torch.full((3, 17), 5), torch.ones(3, 17, dtype=torch.long)
+    program = torch.onnx.export(
+        _Body(body).eval(),
+        samples,
+        dynamo=True,
+        verbose=False,
+        dynamic_shapes=(free, free),
+        input_names=["input_ids", "attention_mask"],
+        output_names=["states"],
+    )
+    assert program is not None
+    found = program.model_proto
+    for part in (found, found.graph, *found.graph.node):  # traces of this machine
+        del part.metadata_props[:]
+        part.doc_string = ""
+    return bytes(found.SerializeToString())
+
+
+def _quantize(source: Path, target: Path) -> None:
+    quantization = import_extra("onnxruntime.quantization", "onnx")
+    quantization.quantize_dynamic(
+        str(source),
+        str(target),
+        weight_type=quantization.QuantType.QInt8,
+        per_channel=True,
+        op_types_to_quantize=["MatMul", "Gemm", "Gather"],
+    )
+
+
+def _write_description(root: Path, runtime: str, model: JointRuntime) -> None:
+    values = {
+        "schema": _SCHEMA,
+        "runtime": runtime,
+        "model": model.name,
+        "labels": model.labels,
+        "max_positions": model.pieces.max_positions,
+        "decoding": asdict(model.decoding),
+    }
+    write_json(root / "model.json", values)
+
+
+def _card(labels: Sequence[str], metrics: dict[str, Any]) -> str:
+    dev = [each for each in metrics["dev"] if each["spans"]]
+    spans = ", ".join(percent(each["spans"]["f1"]) for each in dev)
+    accuracy = ", ".join(percent(each["labels"]["accuracy"]) for each in dev if each["labels"])
+    counts = {name: metrics[name] for name in ("sentences", "aspects", "with_opinion_words")}
+    return _CARD.format(model="joint", labels=", ".join(labels), spans=spans, accuracy=accuracy, **counts)
+
+
+def _metrics(examples: Sequence[JointExample], schedule: JointSchedule, dev: Sequence[ReviewScores]) -> dict[str, Any]:
+    return {
+        "sentences": len(examples),
+        "aspects": sum(len(example.aspects) for example in examples),
+        "with_opinion_words": sum(bool(words) for example in examples for words in example.evidence[:-1]),
+        "schedule": asdict(schedule),
+        "dev": [each.as_dict() for each in dev],
+    }
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in ("", "torch.onnx", "onnxscript", "onnx_ir")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

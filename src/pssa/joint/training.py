@@ -1,0 +1,216 @@
+"""Training of the joint model: sentences with all their opinions to batches, and the loop."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pssa.data.reviews import NO_OPINION, Review
+from pssa.data.tokenize import Span
+from pssa.joint.model import TAGS, JointBatch, JointLoss, JointModel
+from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
+
+UNKNOWN = -100  # in place of a label
+_OPINION, _MENTION, _OUTSIDE = 0, 2, TAGS.index("O")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class AnnotatedSentences:
+    """Sentences of one source, and what its annotators marked."""
+
+    sentences: Sequence[Review]
+    aspects: str = (
+        "opinions"  # "opinions": all aspects with an opinion; "all": mentions too, as neutral; "some": not all
+    )
+    overall: bool = True  # whether implied opinions are marked
+
+
+@dataclass(frozen=True)
+class JointExample:
+    """A sentence and its targets, in words."""
+
+    sentence: PieceSentence
+    tags: npt.NDArray[np.bool_]  # (W, 5) that may be right
+    aspects: tuple[tuple[int, int], ...]
+    labels: tuple[int, ...]
+    evidence: tuple[tuple[int, ...], ...]  # words of each aspect's opinion, then of the implied ones
+    overall: int
+
+
+def joint_examples(source: AnnotatedSentences, pieces: WordPieces, labels: Sequence[str]) -> list[JointExample]:
+    """Return what a sentence teaches; one that teaches nothing is left out."""
+    breaks = [
+        tuple(end for opinion in each.opinions if opinion.aspect for end in opinion.aspect) for each in source.sentences
+    ]
+    read = pieces.read([each.text for each in source.sentences], breaks)
+    return [
+        example
+        for each, sentence in zip(source.sentences, read, strict=True)
+        if len(sentence.words) and (example := _example(each, sentence, source, labels)) is not None
+    ]
+
+
+def _example(
+    review: Review, sentence: PieceSentence, source: AnnotatedSentences, labels: Sequence[str]
+) -> JointExample | None:
+    n_words = len(sentence.words)
+    tags = np.zeros((n_words, len(TAGS)), dtype=bool)
+    if source.aspects == "some":
+        tags[:] = True
+    else:
+        tags[:, _OUTSIDE] = True
+        if source.aspects == "opinions":
+            tags[:, _MENTION : _MENTION + 2] = True
+    aspects, numbers, evidence = [], [], []
+    for span, label in review.aspects.items():
+        first, end = _words_in(sentence, span)
+        if first == end:
+            continue
+        if source.aspects != "some":
+            tags[first:end] = False
+            kinds = (_OPINION, _MENTION) if source.aspects == "all" and label == "neutral" else (_OPINION,)
+            for kind in kinds:
+                tags[first, kind] = True
+                tags[first + 1 : end, kind + 1] = True
+        aspects.append((first, end))
+        numbers.append(labels.index(label) if label in labels else UNKNOWN)
+        evidence.append(_evidence(sentence, review.opinion_words(span), (first, end)))
+    overall, implied = UNKNOWN, []
+    if source.overall and review.overall is not None:
+        overall = len(labels) if review.overall == NO_OPINION else labels.index(review.overall)
+        implied = [place for each in review.opinions if each.aspect is None for place in each.words]
+    if source.aspects == "some" and not review.opinions:
+        return None
+    return JointExample(
+        sentence, tags, tuple(aspects), tuple(numbers), (*evidence, _evidence(sentence, implied, (0, 0))), overall
+    )
+
+
+def _words_in(sentence: PieceSentence, span: Span) -> tuple[int, int]:
+    inside = [number for number, (start, end) in enumerate(sentence.words) if span[0] <= start and end <= span[1]]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def _evidence(sentence: PieceSentence, places: Sequence[Span], aspect: tuple[int, int]) -> tuple[int, ...]:
+    return tuple(
+        number
+        for number, (start, end) in enumerate(sentence.words)
+        if not aspect[0] <= number < aspect[1] and any(first <= start and end <= last for first, last in places)
+    )
+
+
+def collate(examples: Sequence[JointExample]) -> JointBatch:
+    """Return the examples as padded tensors."""
+    n, n_pieces = len(examples), max(len(each.sentence.ids) for each in examples)
+    n_words = max(len(each.sentence.words) for each in examples)
+    ids = np.zeros((n, n_pieces), dtype=np.int64)
+    present, words = np.zeros((n, n_pieces), dtype=bool), np.zeros((n, n_words), dtype=bool)
+    pooling = np.zeros((n, n_words, n_pieces), dtype=np.float32)
+    tags = np.ones((n, n_words, len(TAGS)), dtype=bool)
+    rows, labels = list[int](), list[int]()
+    spans, evidence = list[tuple[int, int]](), list[tuple[int, ...]]()
+    for row, each in enumerate(examples):
+        length = len(each.sentence.ids)
+        ids[row, :length], present[row, :length] = each.sentence.ids, True
+        places = np.flatnonzero(each.sentence.piece_words != SPECIAL)
+        numbers = each.sentence.piece_words[places]
+        counts = np.bincount(numbers, minlength=n_words)
+        pooling[row, numbers, places] = 1 / counts[numbers]
+        words[row, : len(each.sentence.words)] = counts[: len(each.sentence.words)] > 0
+        tags[row, : len(each.tags)] = each.tags
+        rows += [row] * len(each.aspects)
+        spans += each.aspects
+        labels += each.labels
+        evidence += each.evidence[:-1]
+    evidence += [each.evidence[-1] for each in examples]
+    aspects = np.zeros((len(spans), n_words), dtype=bool)
+    marked = np.zeros((len(evidence), n_words), dtype=bool)
+    for number, (first, end) in enumerate(spans):
+        aspects[number, first:end] = True
+    for number, chosen in enumerate(evidence):
+        marked[number, list(chosen)] = True
+    overall = [each.overall for each in examples]
+    arrays = (ids, present, pooling, words, tags, np.array(rows, dtype=np.int64), aspects)
+    last = (np.array(labels, dtype=np.int64), np.array(overall, dtype=np.int64), marked)
+    return JointBatch(*(torch.from_numpy(each) for each in (*arrays, *last)))
+
+
+def batches(examples: Sequence[JointExample], n_pieces: int, rng: random.Random) -> Iterator[list[JointExample]]:
+    """Yield batches of sentences of like length in random order, each of about so many pieces."""
+    order = sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids) + rng.random() * 4)
+    found: list[list[JointExample]] = []
+    batch: list[JointExample] = []
+    for row in order:
+        length = len(examples[row].sentence.ids)
+        if batch and (len(batch) + 1) * length > n_pieces:
+            found.append(batch)
+            batch = []
+        batch.append(examples[row])
+    found.append(batch)
+    rng.shuffle(found)
+    yield from found
+
+
+@dataclass(frozen=True)
+class JointSchedule:
+    """How the joint model is trained."""
+
+    epochs: int = 4
+    batch_pieces: int = 1200
+    learning_rate: float = 1e-4  # of the encoder
+    head_learning_rate: float = 1e-3
+    weight_decay: float = 0.01
+    warm_up: float = 0.1
+    hidden: float = 0.0  # share of pieces that are masked, anew in each epoch
+    seed: int = 0
+
+
+def fit_joint(
+    model: JointModel, examples: Sequence[JointExample], schedule: JointSchedule, loss: JointLoss, mask_id: int = 0
+) -> Iterator[int]:
+    """Train; yield after each epoch."""
+    rng = random.Random(schedule.seed)
+    torch.manual_seed(schedule.seed)
+    n_steps = schedule.epochs * sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
+    body = list(model.body.parameters())
+    known = set(map(id, body))
+    heads = [parameter for parameter in model.parameters() if id(parameter) not in known]
+    groups = [
+        {"params": body, "lr": schedule.learning_rate},
+        {"params": heads, "lr": schedule.head_learning_rate},
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay, fused=True)
+    warm = max(1, round(schedule.warm_up * n_steps))
+    decay = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warm, max(0.0, (n_steps - step) / max(1, n_steps - warm)))
+    )
+    device = next(model.parameters()).device
+    step, began = 0, time.perf_counter()
+    for epoch in range(schedule.epochs):
+        model.train()
+        total = 0.0
+        for batch in batches(examples, schedule.batch_pieces, rng):
+            prepared = collate(batch).to(device)
+            if schedule.hidden:
+                is_hidden = (torch.rand(prepared.ids.shape, device=device) < schedule.hidden) & prepared.pooling.any(1)
+                prepared.ids.masked_fill_(is_hidden, mask_id)
+            value = loss(model(prepared), prepared)
+            optimizer.zero_grad(set_to_none=True)
+            value.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            decay.step()
+            step += 1
+            total += value.item()
+            if step % 25 == 0:
+                seconds = time.perf_counter() - began
+                _log.info("step %d of %d, %.0f s, loss %.3f", step, n_steps, seconds, value.item())
+        yield epoch

@@ -1,0 +1,118 @@
+"""`OnnxRuntime`: answers of an exported folder by ONNX Runtime and numpy, without torch.
+
+The folder has `model.json`, the encoder as `encoder.onnx`, what stands on it in `heads.safetensors`, and `tokenizer.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from pssa.data.files import read_bounded, require_regular
+from pssa.data.validation import format_error, integer, list_of, number, parse_fields, text
+from pssa.errors import InputError, import_extra
+from pssa.joint.pieces import WordPieces
+from pssa.joint.runtime import Decoding, Encode, Floats, JointRuntime
+
+ENCODER, HEADS, TOKENIZER = "encoder.onnx", "heads.safetensors", "tokenizer.json"
+_SCHEMA, _MAX_POSITIONS, _MAX_BYTES = 1, 1 << 16, 1 << 20
+_HEADS = {  # shape of each weight, by the width D of the encoder and the number C of labels
+    "tags": ("5", "D"),
+    "gate": ("1", "D"),
+    "aspect_query": ("D", "D"),
+    "overall_query": ("D", "D"),
+    "label": ("C", "2D"),
+    "overall": ("C+1", "2D"),
+}
+
+
+class OnnxRuntime(JointRuntime):
+    """The joint model in an exported folder."""
+
+    @classmethod
+    def load(cls, folder: Path, threads: int = 1) -> OnnxRuntime:
+        """Load an exported folder.
+
+        :param threads: that compute one batch; callers may compute several at a time instead.
+        :raises InputError: if a file is missing or damaged.
+        """
+        values = read_description(folder)
+        heads = _heads(folder / HEADS, len(values["labels"]))
+        return cls(
+            encode=_open(folder / ENCODER, threads),
+            heads=heads,
+            pieces=WordPieces.load(folder / TOKENIZER, values["max_positions"]),
+            labels=tuple(values["labels"]),
+            decoding=Decoding(**values["decoding"]),
+        )
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return the values of `model.json`.
+
+    :raises InputError: if it is damaged or of another kind.
+    """
+    path = folder / "model.json"
+    try:
+        found = json.loads(read_bounded(path, _MAX_BYTES).decode())
+        if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
+            raise InputError(f"expected an object of schema {_SCHEMA}")
+        parsers = {"runtime": text, "model": text, "labels": list_of(text), "max_positions": integer}
+        values = parse_fields({key: found.get(key) for key in parsers}, "", parsers)
+        known = {each.name: number for each in fields(Decoding)}
+        values["decoding"] = parse_fields(found.get("decoding"), "decoding", known)
+        if len(set(values["labels"])) != len(values["labels"]) or len(values["labels"]) < 2:
+            raise InputError("`labels` has fewer than two labels, or one twice")
+        if not 8 <= values["max_positions"] <= _MAX_POSITIONS:
+            raise InputError(f"`max_positions` is {values['max_positions']}; expected 8 to {_MAX_POSITIONS}")
+        if values["decoding"]["temperature"] <= 0:
+            raise InputError("`decoding.temperature` must be positive")
+        return values
+    except InputError as error:
+        raise InputError(
+            f"{folder / 'model.json'} is damaged: {error.message}; copy or export the model again"
+        ) from error
+
+
+def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
+    try:
+        require_regular(path)
+        found = {name: np.asarray(value, np.float32) for name, value in load_file(path).items()}
+        width = found["gate.weight"].shape[1]
+        sizes = {"1": 1, "5": 5, "D": width, "2D": 2 * width, "C": n_labels, "C+1": n_labels + 1}
+        for name, shape in _HEADS.items():
+            expected = tuple(sizes[size] for size in shape)
+            bias = found[f"{name}.bias"].shape if name != "gate" else expected[:1]
+            if found[f"{name}.weight"].shape != expected or bias != expected[:1]:
+                raise ValueError(f"{name} does not have the shape {expected}")
+        return found
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; copy or export the model again") from error
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise InputError(f"{path} is damaged: {format_error(error)}; copy or export the model again") from error
+
+
+def _open(path: Path, threads: int) -> Encode:
+    runtime = import_extra("onnxruntime", "onnx")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 4
+    try:
+        require_regular(path)
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; copy or export the model again") from error
+    except Exception as error:  # the library has a class for each kind of damage
+        raise InputError(f"{path} is damaged: {format_error(error)}; copy or export the model again") from error
+
+    def encode(ids: Any, present: Any) -> Floats:
+        states: Floats = session.run(None, {"input_ids": ids, "attention_mask": present})[0]
+        return states
+
+    return encode
