@@ -19,6 +19,7 @@ from ready.corpora import read_training
 from pssa.data.reviews import Review, read_reviews
 from pssa.joint.run import export_joint, train_joint
 from pssa.joint.training import AnnotatedSentences, JointSchedule
+from pssa.training.observers import LogObserver
 
 HELD_OUT = ("book", "grocery", "pet", "toy")
 _N_MENTIONS = 400  # sentences of MAMS that choose how easily mentions are found
@@ -66,7 +67,7 @@ def main() -> int:
             encoder=given.encoder,
             schedule=schedule,
             device=given.device,
-            on_epoch=lambda done, of: print(f"epoch {done} of {of}: {time.perf_counter() - began:.0f} s", flush=True),
+            observer=LogObserver(lambda values: print(f"{time.perf_counter() - began:.0f} s: {values}", flush=True)),
         )
         export_joint(run, given.out)
     print(f"{given.out}: {time.perf_counter() - began:.0f} s")

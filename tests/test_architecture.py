@@ -25,6 +25,7 @@ ROOMS = (
     "runs",
     "stress",
     "aspects",
+    "joint",
     "report",
     "bulk",
     "insights",
@@ -33,7 +34,7 @@ ROOMS = (
     "serve",
     "cli",
 )
-BESIDE = {"runs": ("aspects",)}  # a classifier finds aspects, and a tagger is trained and kept like a run
+BESIDE = {"runs": ("aspects", "joint")}  # a classifier finds aspects; taggers and joint models are kept like a run
 MOST_LINES = 500
 WITHOUT_TORCH = ("data",)  # rooms that answer questions, for which numpy is enough
 # What a run in another runtime than torch needs of rooms that train too.
@@ -43,11 +44,14 @@ ANSWERING = (
     "pssa.aspects.sentences",
     "pssa.aspects.spans",
     "pssa.evaluation.metrics",
+    "pssa.joint.pieces",
+    "pssa.joint.runtime",
     "pssa.runs.answers",
     "pssa.runs.calibration",
     "pssa.runs.classifier",
     "pssa.runs.input_profile",
     "pssa.runs.loading",
+    "pssa.runs.onnx_runtime",
 )
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}

@@ -177,7 +177,7 @@ def add_training(parser: argparse.ArgumentParser, hidden: tuple[str, ...] = ()) 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add `--model`."""
-    option(parser, "--model NAME", f"{names_in('models')} (default tnet_att)")
+    option(parser, "--model NAME", f"{names_in('models')}, joint (default tnet_att)")
 
 
 def _option_name(setting: Field[Any]) -> str:

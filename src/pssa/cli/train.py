@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
+    if arguments.model == "joint":
+        return _train_joint(arguments)
     config, settings = file_config(arguments), training_settings(arguments, ("method",))
     whole = merge_settings(config, settings)
     if arguments.resume is None and (whole.data.train is None or arguments.out is None):
@@ -83,6 +86,34 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
         metrics, evidence = bars.result or _read_result(out)
         _summarise(out, metrics, _count_words(out, evidence), as_json=arguments.json)
+    return 0
+
+
+def _train_joint(arguments: argparse.Namespace) -> int:
+    """Train a model that finds and labels, on texts with all their opinions."""
+    from pssa.runs import train
+    from pssa.runs.run_metrics import FILE
+    from pssa.training.progress import TrainingProgress
+
+    for name in ("method", "find_aspects", "aspects_train", "config"):
+        if getattr(arguments, name):
+            raise InputError(f"--{name.replace('_', '-')} is not an option of the model joint; leave it out")
+    if arguments.train is None or arguments.out is None:
+        raise InputError("pssa train --model joint needs --train FILE and --out RUN")
+    with TrainingProgress() as bars:
+        train(None, arguments.out, observer=bars, progress=False, **training_settings(arguments, ()))
+    metrics = json.loads((arguments.out / FILE).read_bytes())
+    if arguments.json:
+        print_json({"run": str(arguments.out), **metrics})
+        return 0
+    (dev,) = metrics["dev"]
+    counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
+    say(f"{arguments.out}: {', '.join(counts)}; {metrics['with_opinion_words']} of them with marked opinion words")
+    say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
+    if labels := dev["labels"]:
+        commonest = percent(labels["commonest_share"])
+        say(f"held out: labels {percent(labels['accuracy'])} (always the commonest {commonest})")
+    say(f'\nNext:  pssa try --run {shlex.quote(str(arguments.out))} "Great view, but the waiter was rude."')
     return 0
 
 

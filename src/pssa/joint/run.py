@@ -6,12 +6,10 @@ card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runt
 
 from __future__ import annotations
 
-import logging
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from pssa.data.fields import CONFLICT
 from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.data.reviews import Review, read_reviews
+from pssa.data.validation import shorten
 from pssa.errors import InputError, import_extra, setting
 from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
 from pssa.joint.decoding import choose_decoding
@@ -38,11 +37,24 @@ from pssa.models._pretrained import Pretrained
 from pssa.runs.answers import Question
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json, write_tensors
+from pssa.runs.onnx_export import quiet_export
 from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
 from pssa.runs.saved_model import load_weights
+from pssa.training import Observer
 
 _SCHEMA = 1
 _MAX_PIECES = 256  # of a sentence in training; longer ones are left out
+_SETTINGS: dict[str, Any] = {  # with their defaults
+    "encoder": None,
+    "dev": None,
+    "dev_fraction": 0.2,
+    "labels": DEFAULT_LABELS,
+    "epochs": 4,
+    "learning_rate": 1.5e-4,
+    "seed": 0,
+    "device": "auto",
+}
+_READING = ("format", "encoding", "errors", "label_map")
 _CARD = """---
 library_name: pssa
 tags: [aspect-based-sentiment-analysis]
@@ -65,54 +77,68 @@ pssa.load("path/to/this/directory").predict("The screen is great but the battery
 """
 
 
-def train_reviews(  # noqa: PLR0913 - each is an option of the command too
-    data: str | Path | Sequence[str | Path],
+def train_reviews(
+    data: Any,
     out: str | Path,
-    *,
-    encoder: str,
-    dev: str | Path | None = None,
-    dev_fraction: float = 0.2,
-    labels: Sequence[str] = DEFAULT_LABELS,
-    epochs: int = 4,
-    lr: float = 1.5e-4,
-    seed: int = 0,
-    device: str = "auto",
-    on_epoch: Callable[[int, int], None] | None = None,
-    **reading: Any,
+    settings: Mapping[str, Any],
+    observer: Observer | None = None,
 ) -> Path:
     """Train a joint model on files that list all opinions of each text: triplets, quadruples or SemEval XML.
 
-    :param dev: a file of the same kind that chooses thresholds; without it a share of the texts is held out.
-    :param reading: how the files are read, as for `pssa.data.reviews.read_reviews`.
+    :param data: a file, or several.
+    :param settings: by name, as of any other training: `encoder`, `dev`, `dev_fraction`, `labels`, `epochs`, `learning_rate`,
+        `seed`, `device`, and how files are read: `format`, `encoding`, `errors` and `label_map`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    if not 0 < dev_fraction < 1:
-        raise InputError(f"dev_fraction is {dev_fraction}; it must be greater than 0 and less than 1")
-    if epochs < 1 or not lr > 0:
-        raise InputError(f"epochs is {epochs} and lr is {lr}; expected at least 1, and more than 0")
+    if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
+        known = ", ".join(setting(name) for name in (*_SETTINGS, *_READING))
+        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; known: {known}")
+    values = _SETTINGS | dict(settings)
+    reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}
+    if not values["encoder"]:
+        example = setting("encoder", "sentence-transformers/all-MiniLM-L6-v2")
+        raise InputError(f"the model joint needs a pretrained encoder, such as {example}")
+    if not 0 < values["dev_fraction"] < 1:
+        raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
+    if values["epochs"] < 1 or not values["learning_rate"] > 0:
+        raise InputError("expected at least one epoch and a learning rate above 0")
     RunDirectory.refuse_taken(Path(out))
-    groups = [(path, read_reviews(path, **reading)[0]) for path in ([data] if isinstance(data, (str, Path)) else data)]
-    if dev is not None:
-        held = read_reviews(dev, **reading)[0]
+    files = [data] if isinstance(data, (str, Path)) else data
+    if not isinstance(files, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in files):
+        what = "the model joint learns from files that list all opinions of each text, such as triplets"
+        raise InputError(f"{what}; got {shorten(data)}")
+    groups = [read_reviews(path, **reading)[0] for path in files]
+    if values["dev"] is not None:
+        held = read_reviews(values["dev"], **reading)[0]
     else:
-        pairs = [(number, review) for number, (_, reviews) in enumerate(groups) for review in reviews]
-        random.Random(seed).shuffle(pairs)
-        n_held = min(len(pairs) - 1, max(1, round(dev_fraction * len(pairs))))
-        held = tuple(review for _, review in pairs[:n_held])
-        left = [[review for at, review in pairs[n_held:] if at == number] for number in range(len(groups))]
-        groups = [(path, tuple(reviews)) for (path, _), reviews in zip(groups, left, strict=True)]
+        order = [(group, row) for group, reviews in enumerate(groups) for row in range(len(reviews))]
+        random.Random(values["seed"]).shuffle(order)
+        kept_out = {*order[: min(len(order) - 1, max(1, round(values["dev_fraction"] * len(order))))]}
+        held = tuple(groups[group][row] for group, row in sorted(kept_out))
+        groups = [
+            tuple(review for row, review in enumerate(reviews) if (group, row) not in kept_out)
+            for group, reviews in enumerate(groups)
+        ]
     sources = []
-    for path, reviews in groups:
+    for path, reviews in zip(files, groups, strict=True):
+        opinions = [opinion for review in (*reviews, *held) for opinion in review.opinions]
+        if unknown_labels := {opinion.label for opinion in opinions} - {*values["labels"], CONFLICT}:
+            raise InputError.at(
+                path, None, f"has the label {min(unknown_labels)!r}; declare it with {setting('labels')}"
+            )
         sentences = [sentence for review in reviews for sentence in split_review(review)[0]]
         # Formats that list aspects alone mark those without an opinion too, and say nothing of opinions about the whole.
-        has_words = any(opinion.words for review in reviews for opinion in review.opinions)
+        has_words = any(opinion.words for opinion in opinions)
         sources.append(AnnotatedSentences(sentences, "opinions" if has_words else "all", has_words))
-        unknown = {each.label for review in reviews for each in review.opinions} - {*labels, CONFLICT}
-        if unknown:
-            raise InputError.at(path, None, f"has the label {min(unknown)!r}; declare it with {setting('labels')}")
-    schedule = JointSchedule(epochs=epochs, learning_rate=lr, seed=seed)
     return train_joint(
-        sources, [held], out, encoder=encoder, labels=labels, schedule=schedule, device=device, on_epoch=on_epoch
+        sources,
+        [held],
+        out,
+        encoder=values["encoder"],
+        labels=values["labels"],
+        schedule=JointSchedule(values["epochs"], values["learning_rate"], seed=values["seed"]),
+        device=values["device"],
+        observer=observer,
     )
 
 
@@ -126,13 +152,12 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     schedule: JointSchedule | None = None,
     loss: JointLoss | None = None,
     device: str = "auto",
-    on_epoch: Callable[[int, int], None] | None = None,
+    observer: Observer | None = None,
 ) -> Path:
     """Train a joint model and save it in the new directory `out`.
 
     :param dev: groups of held-out reviews, such as domains, that choose thresholds and calibrate probabilities.
     :param encoder: folder or hub name of a pretrained encoder.
-    :param on_epoch: called with the number of finished epochs and their total.
     :raises InputError: if a file or `out` cannot be used.
     """
     out, schedule = Path(out), schedule or JointSchedule()
@@ -147,9 +172,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         torch.default_generator.manual_seed(schedule.seed)
         model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
     model.to(choose_device(device))
-    for epoch in fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id):
-        if on_epoch:
-            on_epoch(epoch + 1, schedule.epochs)
+    fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
     model.eval().cpu()
     runtime = runtime_of(model, pieces, labels)
     runtime = replace(runtime, decoding=choose_decoding(runtime, dev))
@@ -234,7 +257,7 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
 
     def fill(directory: RunDirectory) -> None:
         root = directory.root
-        with tempfile.TemporaryDirectory() as scratch, _quiet():
+        with tempfile.TemporaryDirectory() as scratch, quiet_export():
             exported = Path(scratch) / ENCODER
             exported.write_bytes(_exported(model.body))
             if quantize:
@@ -323,16 +346,3 @@ def _metrics(examples: Sequence[JointExample], schedule: JointSchedule, dev: Seq
         "schedule": asdict(schedule),
         "dev": [each.as_dict() for each in dev],
     }
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in ("", "torch.onnx", "onnxscript", "onnx_ir")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)

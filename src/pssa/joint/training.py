@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.optim.swa_utils import AveragedModel
 
 from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.joint.model import TAGS, JointBatch, JointLoss, JointModel
 from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
+from pssa.training import EpochRecord, NullObserver, Observer
 
 UNKNOWN = -100  # in place of a label
 _OPINION, _MENTION, _OUTSIDE = 0, 2, TAGS.index("O")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -164,53 +164,69 @@ class JointSchedule:
     """How the joint model is trained."""
 
     epochs: int = 4
-    batch_pieces: int = 1200
-    learning_rate: float = 1e-4  # of the encoder
+    learning_rate: float = 1.5e-4  # of the encoder
     head_learning_rate: float = 1e-3
+    batch_pieces: int = 2400  # in a step, about
     weight_decay: float = 0.01
-    warm_up: float = 0.1
-    hidden: float = 0.0  # share of pieces that are masked, anew in each epoch
+    warm_up: float = 0.1  # share of the steps
+    hidden: float = 0.05  # share of the pieces that are masked, anew in each epoch
+    averaged: float = 0.0  # share of the steps, at the end, whose weights are averaged
     seed: int = 0
 
 
 def fit_joint(
-    model: JointModel, examples: Sequence[JointExample], schedule: JointSchedule, loss: JointLoss, mask_id: int = 0
-) -> Iterator[int]:
-    """Train; yield after each epoch."""
-    rng = random.Random(schedule.seed)
-    torch.manual_seed(schedule.seed)
+    model: JointModel,
+    examples: Sequence[JointExample],
+    schedule: JointSchedule,
+    loss: JointLoss,
+    mask_id: int,
+    observer: Observer | None = None,
+) -> None:
+    """Train the model where it is; encoders compute in bfloat16."""
+    rng, told = random.Random(schedule.seed), observer or NullObserver()
     n_steps = schedule.epochs * sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
-    body = list(model.body.parameters())
-    known = set(map(id, body))
-    heads = [parameter for parameter in model.parameters() if id(parameter) not in known]
+    warm = max(1, round(schedule.warm_up * n_steps))
+    in_body = {id(parameter) for parameter in model.body.parameters()}
+    heads = [parameter for parameter in model.parameters() if id(parameter) not in in_body]
     groups = [
-        {"params": body, "lr": schedule.learning_rate},
+        {"params": list(model.body.parameters()), "lr": schedule.learning_rate},
         {"params": heads, "lr": schedule.head_learning_rate},
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay, fused=True)
-    warm = max(1, round(schedule.warm_up * n_steps))
     decay = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warm, max(0.0, (n_steps - step) / max(1, n_steps - warm)))
     )
+    mean = AveragedModel(model) if schedule.averaged else None
     device = next(model.parameters()).device
-    step, began = 0, time.perf_counter()
-    for epoch in range(schedule.epochs):
-        model.train()
-        total = 0.0
-        for batch in batches(examples, schedule.batch_pieces, rng):
-            prepared = collate(batch).to(device)
-            if schedule.hidden:
-                is_hidden = (torch.rand(prepared.ids.shape, device=device) < schedule.hidden) & prepared.pooling.any(1)
-                prepared.ids.masked_fill_(is_hidden, mask_id)
-            value = loss(model(prepared), prepared)
-            optimizer.zero_grad(set_to_none=True)
-            value.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            decay.step()
-            step += 1
-            total += value.item()
-            if step % 25 == 0:
-                seconds = time.perf_counter() - began
-                _log.info("step %d of %d, %.0f s, loss %.3f", step, n_steps, seconds, value.item())
-        yield epoch
+    step = 0
+    told.on_stage("joint", schedule.epochs)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(schedule.seed)
+        for epoch in range(1, schedule.epochs + 1):
+            model.train()
+            losses: list[float] = []
+            n_right = n_labels = 0
+            for batch in batches(examples, schedule.batch_pieces, rng):
+                prepared = collate(batch).to(device)
+                if schedule.hidden:
+                    chosen = torch.rand(prepared.ids.shape, device=device) < schedule.hidden
+                    prepared.ids.masked_fill_(chosen & (prepared.pooling > 0).any(1), mask_id)
+                predicted = model(prepared)
+                value = loss(predicted, prepared)
+                optimizer.zero_grad(set_to_none=True)
+                value.backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                decay.step()
+                step += 1
+                if mean is not None and step > (1 - schedule.averaged) * n_steps:
+                    mean.update_parameters(model)
+                losses.append(value.item())
+                n_right += int((predicted.labels.argmax(1) == prepared.labels).sum())
+                n_labels += int((prepared.labels >= 0).sum())
+                if on_step := getattr(told, "on_step", None):
+                    on_step(step, n_steps)
+            told.on_epoch(EpochRecord("joint", epoch, fmean(losses), 0.0, n_right / max(1, n_labels)))
+    told.on_stage_end("joint")
+    if mean is not None:
+        model.load_state_dict(mean.module.state_dict())

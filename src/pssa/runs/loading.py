@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pssa.aspects.find import FIND_ADVICE, Finder
+from pssa.aspects.find import Finder
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, setting
@@ -45,21 +45,25 @@ def load(
 
 def load_runtime(folder: Path, device: str = "cpu", precision: str = "auto") -> Runtime:
     """Load the model of a run, with the tagger of the run where it has one."""
-    if is_exported(folder):
-        from pssa.runs.onnx_runtime import OnnxRuntime  # type: ignore[import-not-found, unused-ignore]
+    kind = runtime_kind(folder)
+    if kind == "onnx":
+        from pssa.runs.onnx_runtime import OnnxRuntime
 
-        runtime: Runtime = OnnxRuntime.load(folder)
-        return runtime
+        return OnnxRuntime.load(folder)
+    if kind == "joint":
+        from pssa.joint.run import load_joint
+
+        return load_joint(folder, device)
     from pssa.runs.saved_model import load_torch
 
     return load_torch(folder, device, precision)
 
 
-def is_exported(folder: Path) -> bool:
-    """Return whether a run was exported, so that it needs no torch."""
+def runtime_kind(folder: Path) -> str:
+    """Return what answers for a run: `onnx` if it was exported, so that it needs no torch, `joint`, or `torch`."""
     path = folder / "model.json"
     found = read_json(path) if path.is_file() else None
-    return isinstance(found, dict) and found.get("runtime") == "onnx"
+    return str(found.get("runtime", "torch")) if isinstance(found, dict) else "torch"
 
 
 def choose_finder(
@@ -80,11 +84,8 @@ def choose_finder(
 def open_finder(path: str | Path, device: str = "cpu") -> Finder:
     """Load what finds aspects: an exported run, the directory of a tagger, or a run that has one."""
     folder = resolve_run(path)
-    if is_exported(folder):
-        runtime = load_runtime(folder)
-        if not runtime.finds:
-            raise InputError(f"{path} cannot find aspects; {FIND_ADVICE}")
-        return _RuntimeFinder(runtime)
+    if runtime_kind(folder) != "torch":
+        return _RuntimeFinder(load_runtime(folder, device))
     from pssa.aspects.tagger_finder import load_finder
 
     return load_finder(folder, device)

@@ -27,7 +27,7 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, RunError, setting
 from pssa.models import Batch, IndexedCorpus
 from pssa.runs.directory import RunDirectory
-from pssa.runs.loading import load
+from pssa.runs.loading import load, runtime_kind
 from pssa.runs.run_names import resolve_run
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.training.ensembles import combine
@@ -52,6 +52,8 @@ _TOLERANCE = 1e-5
 def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Path:
     """Write the model of a run as an ONNX file, after checking that it gives the same predictions.
 
+    A joint model becomes a folder, which `load` reads without torch.
+
     :param force: replace the file if it exists.
     :raises InputError: if `run` is not a finished run, `path` exists or cannot be written, or the model cannot be exported.
     :raises RunError: if the exported model predicts differently; no file is written then.
@@ -67,11 +69,15 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
             f"{path} exists already; choose another {setting('path', option='--onnx')}, or replace it with {replace_it}"
         )
     directory = RunDirectory.open(resolve_run(run))
+    if runtime_kind(directory.root) == "joint":
+        from pssa.joint.run import export_joint
+
+        return export_joint(directory.root, path)
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
         directory.require_finished()
     classifier = load(directory.root).torch
     model = _Answering(classifier).eval()
-    with _quiet(), torch.no_grad():
+    with quiet_export(), torch.no_grad():
         traced, *others = _samples(classifier)
         exported = _exported(model, _inputs(traced.table), classifier.name)
         content = _finished(exported, classifier, traced.mask_id)
@@ -200,9 +206,9 @@ def _library(name: str) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet_export() -> Iterator[None]:
     """Silence the exporter's log and warnings; errors are still raised."""
-    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
+    loggers = [logging.getLogger(name) for name in ("", "torch.onnx", "onnxscript", "onnx_ir")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)

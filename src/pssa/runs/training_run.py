@@ -62,6 +62,14 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         `UserWarning` names those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
+    if settings.get("model") == "joint":
+        from pssa.joint.run import train_reviews
+
+        with show_training(observer, on_vectors, progress) as (observer, _):
+            given = {name: value for name, value in settings.items() if name not in ("model", "train")}
+            return train_reviews(
+                settings.get("train", data), out, given | ({} if dev is None else {"dev": dev}), observer
+            )
     config = merge_settings(config or Config(), settings)
     with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
         observer, on_vectors = shown

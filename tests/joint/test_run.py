@@ -1,0 +1,175 @@
+"""A joint model from a file to answers, in torch and in ONNX Runtime; the encoder is tiny and learns nothing of use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from tests.models.encoders import write_encoder
+
+import pssa
+from pssa.joint.model import JointBatch, JointLoss, JointModel, JointPrediction
+from pssa.joint.pieces import WordPieces
+from pssa.joint.training import UNKNOWN, AnnotatedSentences, collate, joint_examples
+from pssa.models import Pretrained
+
+LABELS = ("positive", "negative", "neutral")
+LINES = (
+    "The food was good .####[([1], [3], 'POS')]####food",
+    "The waiter was bad .####[([1], [3], 'NEG')]####food",
+    "Love it !####[([-1], [0], 'POS')]####food",
+    "It is here .####[]####food",
+)
+TEXT = "The food was good. The waiter was bad."
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("encoder")
+    write_encoder(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "reviews.txt"
+    path.write_text("\n".join(LINES * 6) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(encoder: Path, triplets: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "joint"
+    return pssa.train(triplets, out, model="joint", encoder=str(encoder), epochs=2, progress=False)
+
+
+def first_batch(encoder: Path, aspects: str = "opinions") -> JointBatch:
+    from pssa.data.reviews import Opinion, Review
+
+    review = Review("The food was good", (Opinion("positive", (4, 8), ((13, 17),)),))
+    neutral = Review("The water was here", (Opinion("neutral", (4, 9)),))
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    return collate(joint_examples(AnnotatedSentences([review, neutral], aspects), pieces, LABELS))
+
+
+def test_what_annotators_marked_says_which_tags_may_be_right(encoder: Path) -> None:
+    opinions, everything, some = (first_batch(encoder, kind).tags for kind in ("opinions", "all", "some"))
+    # B-opinion, I-opinion, B-mention, I-mention, O; the words are The, food or water, was, good or here.
+    assert opinions[0, 1].tolist() == [True, False, False, False, False]
+    assert opinions[0, 0].tolist() == [False, False, True, True, True]  # a mention nobody was asked to mark
+    assert everything[0, 0].tolist() == [False, False, False, False, True]
+    assert everything[1, 1].tolist() == [True, False, True, False, False]  # a neutral aspect has an opinion, or none
+    assert some.all()
+
+
+def test_marked_words_are_the_evidence_of_their_aspect(encoder: Path) -> None:
+    batch = first_batch(encoder)
+    assert batch.evidence.tolist() == [[False, False, False, True], [False] * 4, [False] * 4, [False] * 4]
+    assert batch.labels.tolist() == [0, 2]
+    assert batch.overall.tolist() == [3, 3]
+
+
+def test_the_loss_is_the_sum_of_its_parts() -> None:
+    tags = torch.tensor([[[True, False, False, False, False], [False, False, True, True, True]]])
+    batch = JointBatch(
+        ids=torch.zeros(1, 2, dtype=torch.long),
+        present=torch.ones(1, 2, dtype=torch.bool),
+        pooling=torch.eye(2)[None],
+        words=torch.ones(1, 2, dtype=torch.bool),
+        tags=tags,
+        rows=torch.tensor([0]),
+        aspects=torch.tensor([[True, False]]),
+        labels=torch.tensor([1]),
+        overall=torch.tensor([UNKNOWN]),
+        evidence=torch.tensor([[False, True], [False, False]]),
+    )
+    even = torch.zeros(1, 2, 5)
+    attention = torch.tensor([[0.0, 0.25], [0.5, 0.5]])
+    predicted = JointPrediction(even, torch.zeros(1, 3), torch.zeros(1, 4), attention)
+    # One tag of five is right for the first word, three for the second; one label of three; a quarter of the attention.
+    parts = (-torch.log(torch.tensor([1 / 5, 3 / 5])).mean(), torch.log(torch.tensor(3.0)))
+    mass = -torch.log(torch.tensor(0.25))
+    assert JointLoss(evidence=0.0)(predicted, batch).item() == pytest.approx(float(sum(parts)), abs=1e-5)
+    assert JointLoss(evidence=2.0)(predicted, batch).item() == pytest.approx(float(sum(parts) + 2 * mass), abs=1e-5)
+    squared = JointLoss(evidence=2.0, penalty="squared")(predicted, batch).item()
+    assert squared == pytest.approx(float(sum(parts)) + 2 * 0.75**2, abs=1e-5)
+
+
+def test_no_attention_falls_on_the_aspect_itself(encoder: Path) -> None:
+    body = Pretrained.open(str(encoder)).body(None, 0.0)
+    batch = first_batch(encoder)
+    attention = JointModel(body, 16, 3).eval()(batch).attention
+    assert attention[0, 1].item() == 0
+    assert attention.sum(1).tolist() == pytest.approx([1.0] * 4, abs=1e-5)
+
+
+def test_a_run_answers_with_reasons_in_every_shape(run: Path) -> None:
+    classifier = pssa.load(run)
+    answer = classifier.predict(TEXT, "food")
+    assert sum(answer.probabilities.values()) == pytest.approx(1)
+    assert sum(word.share for word in answer.words) == pytest.approx(1, abs=1e-4)
+    assert isinstance(classifier.predict(TEXT), list)
+    assert len(classifier.predict([TEXT, ""])) == 2
+
+
+def test_the_same_seed_gives_the_same_weights(run: Path, encoder: Path, triplets: Path, tmp_path: Path) -> None:
+    again = pssa.train(triplets, tmp_path / "again", model="joint", encoder=str(encoder), epochs=2, progress=False)
+    assert (again / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
+
+
+def test_metrics_say_what_was_learned_from(run: Path) -> None:
+    metrics = json.loads((run / "metrics.json").read_bytes())
+    assert metrics["sentences"] + metrics["dev"][0]["reviews"] == 24
+    assert metrics["with_opinion_words"] == metrics["aspects"] > 0
+
+
+@pytest.mark.slow
+def test_an_exported_run_gives_the_same_answers_without_torch(run: Path, tmp_path: Path) -> None:
+    folder = pssa.export_onnx(run, tmp_path / "exported")
+    program = f"""
+import sys
+sys.modules["torch"] = sys.modules["transformers"] = None
+import pssa
+answer = pssa.load({str(folder)!r}).predict({TEXT!r}, "food")
+print(answer.label, [round(value, 6) for value in answer.probabilities.values()])
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    label, _, values = found.strip().partition(" ")
+    expected = pssa.load(run).predict(TEXT, "food")
+    assert label == expected.label
+    # Eight bits are coarse for an encoder of sixteen dimensions.
+    assert json.loads(values) == pytest.approx(list(expected.probabilities.values()), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"encoder": None}, "encoder"),
+        ({"epochs": 0}, "epoch"),
+        ({"dev_fraction": 1.0}, "dev_fraction"),
+        ({"gamma": 0.5}, "gamma"),
+        ({"labels": ("good", "bad")}, "labels"),
+        ({"learning_rate": 0.0}, "learning rate"),
+    ],
+)
+def test_bad_settings_are_refused_and_nothing_is_written(
+    encoder: Path, triplets: Path, tmp_path: Path, settings: dict[str, object], name: str
+) -> None:
+    given = {"model": "joint", "encoder": str(encoder)} | settings
+    with pytest.raises(pssa.InputError, match=name):
+        pssa.train(triplets, tmp_path / "run", progress=False, **given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.safetensors"])
+def test_a_damaged_run_is_named(run: Path, tmp_path: Path, name: str) -> None:
+    import shutil
+
+    copy = shutil.copytree(run, tmp_path / "copy")
+    (copy / name).write_bytes(b"{}")
+    with pytest.raises(pssa.InputError, match=name.replace(".", r"\.")):
+        pssa.load(copy)
