@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -157,9 +158,9 @@ print(answer.label, [round(value, 6) for value in answer.probabilities.values()]
     ],
 )
 def test_bad_settings_are_refused_and_nothing_is_written(
-    encoder: Path, triplets: Path, tmp_path: Path, settings: dict[str, object], name: str
+    encoder: Path, triplets: Path, tmp_path: Path, settings: dict[str, Any], name: str
 ) -> None:
-    given = {"model": "joint", "encoder": str(encoder)} | settings
+    given: dict[str, Any] = {"model": "joint", "encoder": str(encoder)} | settings
     with pytest.raises(pssa.InputError, match=name):
         pssa.train(triplets, tmp_path / "run", progress=False, **given)
     assert not list(tmp_path.iterdir())
