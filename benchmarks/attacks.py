@@ -205,7 +205,7 @@ ATTACKS: dict[str, Attack] = {
     **{f"6 MiB in one-byte chunks, {clients} at once": Attack(clients, _CHUNKS) for clients in (1, 4, 40)},
     "1,010 clients send 400 GETs ahead and read slowly": Attack(1010, read_slowly(_GET * 400)),
     "60 clients read the answers to large tables slowly": Attack(
-        60, read_slowly(request("/v1/csv", b"text,aspect\n" + _LONG_ROW * 3000, "text/csv"))
+        60, read_slowly(request("/v1/csv", b"text,aspect\n" + _LONG_ROW * 600, "text/csv"))
     ),
     "200 announce 16 MiB": Attack(200, hold(request("/v1/csv", None, "text/csv", 16_000_000), b"")),
     "200 heads that never end": Attack(200, hold(b"POST /v1/predict HTTP/1.1\r\nHost: a\r\n", b"X: y\r\n")),

@@ -91,12 +91,19 @@ async def measure(port: int, clients: int, seconds: float) -> Load:
 @contextmanager
 def service(run: Path, *options: str, limits: str = "", source: Path | None = None) -> Iterator[int]:
     """Run `pssa serve` as a process, if need be of another version's source, and yield its port."""
+    with process_of(run, *options, limits=limits, source=source) as (port, _):
+        yield port
+
+
+@contextmanager
+def process_of(run: Path, *options: str, limits: str = "", source: Path | None = None) -> Iterator[tuple[int, int]]:
+    """Run `pssa serve`, and yield its port and the number of its process."""
     if limits:
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(limits)
             file.flush()
-            with service(run, *options, "--limits", file.name, source=source) as port:
-                yield port
+            with process_of(run, *options, "--limits", file.name, source=source) as found:
+                yield found
         return
     words = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json", *options]
     other = {} if source is None else {"PYTHONPATH": str(source)}
@@ -105,7 +112,7 @@ def service(run: Path, *options: str, limits: str = "", source: Path | None = No
         assert process.stdout is not None
         port = int(json.loads(process.stdout.readline())["url"].rpartition(":")[2])
         asyncio.run(measure(port, 4, 1.0))  # warms up
-        yield port
+        yield port, process.pid
     finally:
         process.terminate()
         process.wait()
@@ -137,14 +144,30 @@ def report(run: Path, seconds: float, options: list[str]) -> None:
 
 
 def compare(run: Path, seconds: float, options: list[str], source: Path) -> None:
-    """Compare this version with another, in turns; print medians of the ratios of each turn."""
+    """Compare this version with another, in turns; print medians of the ratios of each turn.
+
+    On a machine that does other work too, the processor time of a request tells more than the rate.
+    """
     name = json.loads((run / "model.json").read_text())["model"]
-    with service(run, *options) as ours, service(run, *options, source=source) as theirs:
+    with process_of(run, *options) as ours, process_of(run, *options, source=source) as theirs:
         for clients in CONCURRENCY:
-            turns = [[asyncio.run(measure(port, clients, seconds)) for port in (ours, theirs)] for _ in range(_TURNS)]
-            rates = statistics.median(now.rate / before.rate for now, before in turns)
-            medians = statistics.median(now.milliseconds(50) / before.milliseconds(50) for now, before in turns)
-            print(f"| {name} | {clients} | {rates:.2f} | {medians:.2f} |", flush=True)
+            ratios: list[tuple[float, ...]] = []
+            for turn in range(_TURNS):
+                found = {}
+                for place in (ours, theirs) if turn % 2 else (theirs, ours):
+                    before = _processor_seconds(place[1])
+                    load = asyncio.run(measure(place[0], clients, seconds))
+                    found[place] = load, (_processor_seconds(place[1]) - before) / len(load.latencies)
+                (now, spent), (then, spent_then) = found[ours], found[theirs]
+                ratios.append((now.rate / then.rate, now.milliseconds(50) / then.milliseconds(50), spent / spent_then))
+            rate, median, spent = (statistics.median(column) for column in zip(*ratios, strict=True))
+            print(f"| {name} | {clients} | {rate:.2f} | {median:.2f} | {spent:.2f} |", flush=True)
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -156,7 +179,8 @@ def main() -> None:
     parser.add_argument("--other-source", type=Path, help="src folder of another version to compare with")
     arguments = parser.parse_args()
     if arguments.other_source is not None:
-        print("| run | clients | predictions/s, ratio to the other | p50, ratio to the other |\n|---|---|---|---|")
+        print("| run | clients | predictions/s, ratio to the other | p50, ratio | processor time of a request, ratio |")
+        print("|---|---|---|---|---|")
         for run in arguments.run:
             compare(run, arguments.seconds, arguments.options.split(), arguments.other_source)
         return

@@ -413,6 +413,7 @@ def test_every_refusal_shows_a_request_that_is_answered(folders: Folders, tmp_pa
     with serving(open_batcher([folders.first], Limits())) as live:
         for method, path in (
             ("POST", "/v1/predict"), ("GET", "/v1/explain"), ("POST", "/v1/csv"), ("POST", "/v1/model"), ("GET", "/x"),
+            ("GET", "/v1/evidence/stats"), ("GET", "/evidence"),
         ):  # fmt: skip
             refused = httpx.request(method, f"{live.url}{path}", headers={"Content-Type": "text/plain"})
             assert 400 <= refused.status_code < 500
@@ -423,7 +424,7 @@ def test_every_refusal_shows_a_request_that_is_answered(folders: Folders, tmp_pa
 
 def test_a_refusal_for_want_of_a_token_shows_where_it_goes(start: Start) -> None:
     answer = start(access=AccessPolicy("secret")).get("/v1/model", headers={"Host": "a'b; rm"})
-    expected = "curl http://127.0.0.1:8000/v1/model -H 'Authorization: Bearer TOKEN'"
+    expected = "curl http://127.0.0.1:80/v1/model -H 'Authorization: Bearer TOKEN'"
     assert answer.json()["error"]["example"] == expected
 
 

@@ -69,7 +69,9 @@ def test_requests_pass_through_nginx_as_it_is_shipped(client: httpx.Client, live
 def test_what_nginx_refuses_has_the_shape_of_other_refusals(client: httpx.Client) -> None:
     assert error_of(client.post("/v1/predict", content=b" " * (2 << 20))) == (413, "too_large")
     assert error_of(client.post("/v1/predict", content=b"x")) == (415, "wrong_type")
-    assert error_of(client.get("/v1/nothing")) == (404, "not_found")
+    absent = client.get("/v1/nothing")
+    assert error_of(absent) == (404, "not_found")
+    assert absent.json()["error"]["example"].startswith(f"curl {client.base_url}/v1/predict ")
     with ThreadPoolExecutor(30) as pool:
         found = pool.map(lambda _: client.post("/v1/explain", content=b" " * 200_000), range(30))
         assert {error_of(answer) for answer in found} == {(415, "wrong_type"), (429, "too_many")}
@@ -107,6 +109,7 @@ def test_the_token_and_the_certificate_are_made_once(tmp_path: Path) -> None:
         kept.append({path.name: path.read_bytes() for path in (tmp_path / "secrets").iterdir()})
     assert set(kept[0]) == {"token", "fullchain.pem", "privkey.pem"}
     assert kept[0] == kept[1]
+    assert (tmp_path / ".env").read_text() == "PSSA_HOST=pssa.example\n"
     assert len(kept[0]["token"].strip()) == 32
     assert (tmp_path / "secrets").stat().st_mode & 0o077 == 0
 

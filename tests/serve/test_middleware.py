@@ -25,6 +25,7 @@ def test_own_names_are_let_in(start: Start, host: str) -> None:
 def test_other_names_are_not(start: Start, host: str) -> None:
     answer = start(access=LOCAL).get("/v1/model", headers={"Host": host})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "wrong_host")
+    assert answer.json()["error"]["example"] == "curl http://127.0.0.1:80/v1/model"
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-import pytest
-
-from pssa.serve import turns
 from pssa.serve.turns import TurnThread
-
-
-@pytest.fixture(autouse=True)
-def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_TURN_SECONDS", -1.0)  # one value each
 
 
 def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
@@ -25,7 +17,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
             yield number
 
     async def both() -> int:
-        thread = TurnThread()
+        thread = TurnThread(turn_seconds=-1.0)  # one value each
         first = asyncio.ensure_future(thread.collect(large()))
         await asyncio.sleep(0)
         assert await thread.collect(iter("ab")) == ["a", "b"]
@@ -39,7 +31,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
 
 def test_an_error_reaches_its_request_and_no_other() -> None:
     async def both() -> tuple[object, object]:
-        thread = TurnThread()
+        thread = TurnThread(turn_seconds=-1.0)  # one value each
         return await asyncio.gather(
             thread.collect(1 // number for number in (1, 0)), thread.collect(iter("ab")), return_exceptions=True
         )
@@ -58,7 +50,7 @@ def test_work_that_nobody_waits_for_is_not_continued() -> None:
             yield number
 
     async def leave() -> None:
-        thread = TurnThread()
+        thread = TurnThread(turn_seconds=-1.0)  # one value each
         first = asyncio.ensure_future(thread.collect(large()))
         await thread.collect(iter("a"))
         first.cancel()

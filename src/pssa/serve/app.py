@@ -163,7 +163,13 @@ def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) ->
         chunks = score_table(batcher, table, run, request.receive, escape_formulas)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
-        return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")
+
+        async def whole() -> AsyncIterator[bytes]:
+            yield first
+            async for chunk in chunks:
+                yield chunk
+
+        return StreamingResponse(whole(), headers=headers, media_type="text/csv")
 
 
 async def _table_of(request: Request) -> bytes:
@@ -271,9 +277,3 @@ def _page(pages: Mapping[str, Response], name: str, request: Request) -> Respons
 def _text(media_type: str) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of a response that is text."""
     return {200: {"content": {media_type: {"schema": {"type": "string"}}}}}
-
-
-async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for chunk in rest:
-        yield chunk

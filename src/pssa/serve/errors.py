@@ -58,7 +58,7 @@ def error_response(
     """Return the response of a refused request."""
     error = {"code": code, "message": message}
     if 400 <= status < 500:
-        error["example"] = _example(scope, needs_token=status == 401)
+        error["example"] = _example(scope, code)
     # ASCII, since a message may quote half a surrogate pair of the request.
     return Response(json.dumps({"error": error}), status, headers, media_type="application/json")
 
@@ -67,7 +67,9 @@ def add_error_handlers(app: FastAPI) -> None:
     """Give every error that a route raises the same body."""
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RunError, _run_error)
+    app.add_exception_handler(
+        RunError, lambda request, error: error_response(request.scope, 503, "unwritable", str(error))
+    )
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:
@@ -91,20 +93,18 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return error_response(request.scope, status, code, str(error.detail), error.headers)
 
 
-async def _run_error(request: Request, error: Exception) -> Response:
-    return error_response(request.scope, 503, "unwritable", str(error))
-
-
 def _path(steps: Iterable[int | str]) -> str:
     named = [step for step in steps if step not in (ITEMS_TAG, TEXT_TAG)]
     return ".".join(format_error(str(step)[:40]) if step != "" else "''" for step in named) or "the body"
 
 
-def _example(scope: Scope, needs_token: bool) -> str:
-    """Return a command that sends a right request: to the path that was asked, if it is known."""
+def _example(scope: Scope, code: str) -> str:
+    """Return a command that sends a right request: to the path that was asked, if there is one."""
     headers = Headers(scope=scope)
-    host = headers.get("host", "")
-    address = f"{scope.get('scheme', 'http')}://{host if _HOST.fullmatch(host) else '127.0.0.1:8000'}"
-    path = scope["path"] if scope["path"] in _EXAMPLES else "/v1/predict"
-    token = " -H 'Authorization: Bearer TOKEN'" if needs_token or "authorization" in headers else ""
-    return f"curl {address}{path}{token} {_EXAMPLES[path]}".rstrip()
+    host, scheme = headers.get("host", ""), scope.get("scheme", "http")
+    if code == "wrong_host" or not _HOST.fullmatch(host):
+        host, scheme = f"127.0.0.1:{(scope.get('server') or ('', 8000))[1]}", "http"
+    is_served = any(getattr(route, "path", "") == scope["path"] for route in scope["app"].routes)
+    path = scope["path"] if scope["path"] in _EXAMPLES and is_served else "/v1/predict"
+    token = " -H 'Authorization: Bearer TOKEN'" if code == "unauthorized" or "authorization" in headers else ""
+    return f"curl {scheme}://{host}{path}{token} {_EXAMPLES[path]}".rstrip()

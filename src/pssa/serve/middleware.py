@@ -89,7 +89,9 @@ class ResponseGuard:
             await failed(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - began
-            self._metrics.request(_route(scope), status or _DISCONNECTED, seconds)
+            routes = (route.path for route in scope["app"].routes if route.path_regex.match(scope["path"]))
+            # The pattern of the path, also of a request that was refused before it reached its route.
+            self._metrics.request(next(routes, "other"), status or _DISCONNECTED, seconds)
             if self._log is not None:
                 self._log.record(scope, status or _DISCONNECTED, seconds)
 
@@ -184,12 +186,6 @@ def overloaded(batcher: Batcher) -> ApiError:
     most = f"at most {limits.queue}, or {limits.request_seconds} seconds of work, may"
     message = f"{batcher.n_waiting} aspects are waiting, about {seconds:.0f} seconds of work; {most}; try again"
     return ApiError(503, "overloaded", message, RETRY)
-
-
-def _route(scope: Scope) -> str:
-    """Return the pattern of a request's path, also if it was refused before it reached its route."""
-    path = scope["path"]
-    return next((route.path for route in scope["app"].routes if route.path_regex.match(path)), "other")
 
 
 def _check_media_type(path: str, headers: Headers) -> None:

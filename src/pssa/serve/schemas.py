@@ -18,12 +18,10 @@ _MAX_UNKNOWN_FIELDS = 10  # of an object that are reported one by one
 ITEMS_TAG, TEXT_TAG = "a request with items", "a request with one text"  # names of the two in the place of a fault
 
 
-def _to_integer(value: Any) -> Any:
-    # JSON Schema counts 4.0 as the integer 4.
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Integer = Annotated[int, BeforeValidator(_to_integer)]
+# JSON Schema counts 4.0 as the integer 4.
+Integer = Annotated[
+    int, BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+]
 
 
 class StrictModel(BaseModel):

@@ -101,7 +101,7 @@ class Server(uvicorn.Server):
                 log_level="error",
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,
+                forwarded_allow_ips=["127.0.0.1", "::1"],  # nginx on this machine names the client and https
                 backlog=_BACKLOG,
                 timeout_graceful_shutdown=grace,
             )

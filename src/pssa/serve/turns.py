@@ -12,7 +12,6 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
-_TURN_SECONDS = 0.02  # after which the next request comes
 
 
 class _Turn(NamedTuple):
@@ -25,9 +24,13 @@ class _Turn(NamedTuple):
 
 
 class TurnThread:
-    """A thread that advances the iterators of many requests."""
+    """A thread that advances the iterators of many requests.
 
-    def __init__(self) -> None:
+    :param turn_seconds: after which the next request comes.
+    """
+
+    def __init__(self, turn_seconds: float = 0.02) -> None:
+        self._turn_seconds = turn_seconds
         self._waiting: queue.PriorityQueue[_Turn] = queue.PriorityQueue()
         self._numbers = count()
         self._thread = threading.Thread(target=self._run, name="pssa-turns", daemon=True)
@@ -53,18 +56,17 @@ class TurnThread:
         while (turn := self._waiting.get()).work is not None:
             if turn.future.set_running_or_notify_cancel():
                 try:
-                    turn.future.set_result(_advance(turn.work))
+                    turn.future.set_result(self._advance(turn.work))
                 except Exception as error:
                     turn.future.set_exception(error)
         while not self._waiting.empty():
             self._waiting.get().future.cancel()
 
-
-def _advance(work: Iterator[Any]) -> tuple[list[Any], float, bool]:
-    """Go on with some work until its turn is over."""
-    began, values = time.perf_counter(), []
-    for value in work:
-        values.append(value)
-        if time.perf_counter() - began > _TURN_SECONDS:
-            return values, time.perf_counter() - began, False
-    return values, time.perf_counter() - began, True
+    def _advance(self, work: Iterator[Any]) -> tuple[list[Any], float, bool]:
+        """Go on with some work until its turn is over."""
+        began, values = time.perf_counter(), []
+        for value in work:
+            values.append(value)
+            if time.perf_counter() - began > self._turn_seconds:
+                return values, time.perf_counter() - began, False
+        return values, time.perf_counter() - began, True
