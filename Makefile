@@ -1,5 +1,6 @@
 # make demo   the model in the box, and how it is made   make test   everything that CI runs
 # make check  format, lint, types, fast tests            make build  the wheel, tested as installed
+# make paper ARGS="overall --data data --out experiments": a table of the paper
 # make lock   renew the hashes of the pinned packages    make audit  look for known vulnerabilities in them
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +13,7 @@ PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests
 # Compiled files are kept, also where the environment says otherwise: hundreds of test processes begin with them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test check chromium build lock audit clean
+.PHONY: setup demo paper test check chromium build lock audit clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +36,9 @@ setup: $(VENV)/.setup
 
 demo: $(VENV)/.demo
 	$(BIN)/pssa demo
+
+paper: $(VENV)/.setup
+	$(BIN)/python -m paper $(or $(ARGS),--list)
 
 check: $(VENV)/.setup
 	$(BIN)/ruff format --check .

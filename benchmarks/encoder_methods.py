@@ -63,7 +63,7 @@ def measure(request: Request) -> Measurement:
 
 def train_once(corpus: Corpus, out: Path, settings: dict[str, Any]) -> tuple[float, dict[str, float]]:
     """Return the seconds of a training, and of its parts."""
-    from pssa.experiments.timing import StageTimer
+    from paper.experiments.timing import StageTimer
     from pssa.runs import train
 
     timer = StageTimer()

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pssa.experiments.analyses import ANALYSES
-from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, cell_name, describe, settings
-from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
-from pssa.experiments.resources import DATA_SETS, Resources
-from pssa.experiments.schedule import CellSchedule, open_pool
-from pssa.experiments.workspace import Workspace
+from paper.experiments.analyses import ANALYSES
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, cell_name, describe, settings
+from paper.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
+from paper.experiments.resources import DATA_SETS, Resources
+from paper.experiments.schedule import CellSchedule, open_pool
+from paper.experiments.workspace import Workspace
 
 GAMMAS = {
     "bertabsa_att": (0.0, 0.5, 1.0, 2.5, 5.0, 10.0),

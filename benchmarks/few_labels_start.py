@@ -19,9 +19,9 @@ from typing import Any
 
 from harness import run_missing
 
+from paper.experiments.cells import Place
+from paper.experiments.resources import Resources
 from pssa.evaluation import score
-from pssa.experiments.cells import Place
-from pssa.experiments.resources import Resources
 from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext

@@ -186,7 +186,7 @@ def open_corpora(request: Request) -> tuple[Corpus, Corpus]:
     """
     if request.data is None:
         return embedded.load("train"), embedded.load("test")
-    from pssa.experiments.resources import Resources
+    from paper.experiments.resources import Resources
 
     name, source = next(iter(Resources.find(request.data, None, None).sources.items()))
     if source.test is None:

@@ -22,12 +22,12 @@ from typing import Any
 
 from harness import run_missing
 
+from paper.experiments.cells import Place, Training, settings
+from paper.experiments.resources import Resources
+from paper.experiments.work import CellJob, execute_cell
+from paper.experiments.workspace import Workspace
 from pssa.data import hold_out, read
 from pssa.evaluation import score
-from pssa.experiments.cells import Place, Training, settings
-from pssa.experiments.resources import Resources
-from pssa.experiments.work import CellJob, execute_cell
-from pssa.experiments.workspace import Workspace
 from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext

@@ -21,10 +21,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pssa.cli import build_parser
-from pssa.studies.front_page import findings_of, front_page, headline, read_exhibits, write_pictures
-
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for the archive, which is no part of the package
+
+from paper.studies.front_page import (  # noqa: E402
+    findings_of,
+    front_page,
+    headline,
+    read_exhibits,
+    write_pictures,
+)
+from pssa.cli import build_parser  # noqa: E402
+
 RESULTS = ROOT / "results"
 _NUMBER = re.compile(r"(<!--=([^>]+)-->)(.*?)(<!--/-->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n)(.*?)(<!-- end \2 -->)", re.DOTALL)
@@ -222,10 +230,12 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
 
 
 def file_tree() -> str:
-    """Return every file of the package with the first sentence of its docstring."""
-    package = ROOT / "src" / "pssa"
-    found = sorted(package.rglob("*.py"), key=lambda path: (path.parent.relative_to(package).parts, path.name))
-    return "\n".join(["```text", *(line for path in found for line in _tree_lines(package, path)), "```", ""])
+    """Return every file of the package and of the archive with the first sentence of its docstring."""
+    lines = []
+    for package in (ROOT / "src" / "pssa", ROOT / "paper"):
+        found = sorted(package.rglob("*.py"), key=lambda path: (path.parent.relative_to(package).parts, path.name))
+        lines += [line for path in found for line in _tree_lines(package, path)]
+    return "\n".join(["```text", *lines, "```", ""])
 
 
 def _tree_lines(package: Path, path: Path) -> Iterator[str]:

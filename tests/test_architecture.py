@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -29,12 +30,54 @@ ROOMS = (
     "report",
     "bulk",
     "insights",
-    "experiments",
-    "studies",
     "serve",
     "cli",
 )
 BESIDE = {"runs": ("aspects", "joint")}  # a classifier finds aspects; taggers and joint models are kept like a run
+# All that the archive in paper/ may import of the library, by module.
+PAPER = ROOT.parents[1] / "paper"
+LIBRARY = {
+    "pssa": "__version__ models saliency",
+    "pssa.data": "Corpus DEFAULT_LABELS Evidence Example hold_out read",
+    "pssa.data.evidence": "ACTIVE Evidence ExampleEvidence Finding KINDS RoundReport keep_above keep_iterations",
+    "pssa.data.evidence_file": "read_evidence write_evidence",
+    "pssa.data.files": "acquire_lock make_folders require_regular sync_folder write_atomically",
+    "pssa.data.io": "format_of read_with",
+    "pssa.data.label_texts": "ENGLISH",
+    "pssa.data.opinion_words": "OpinionWords evidence_from_opinion_words read_opinion_words",
+    "pssa.data.read_options": "ReadOptions",
+    "pssa.data.stop_words": "is_content_word",
+    "pssa.errors": "InputError MissingExtra PssaError PssaWarning",
+    "pssa.evaluation": "correlate marked_words measure_agreement predict_classes score",
+    "pssa.evaluation.agreement": "NEAREST",
+    "pssa.evaluation.significance": "Floats SIGNIFICANT TIE cells_by_run scores_by_run",
+    "pssa.execution": "ProcessPool RayPool WorkerLost WorkerPool WorkerSetup ray_cluster",
+    "pssa.models": "uses_encoder",
+    "pssa.registry": "Registry",
+    "pssa.report": "html_fragment to_svg",
+    "pssa.report.heat_map": "clean top_words",
+    "pssa.report.html": "make_environment",
+    "pssa.report.svg": "text_width",
+    "pssa.runs": "Config load methods",
+    "pssa.runs.answers": "Answer Explanation",
+    "pssa.runs.classifier": "Classifier",
+    "pssa.runs.devices": "choose_device has_native_bfloat16",
+    "pssa.runs.explain": "explain trust usual_saliency",
+    "pssa.runs.methods": "Trained",
+    "pssa.runs.prepared_data": "prepare",
+    "pssa.runs.resolve": "FEW_LABELS_OPTIONS choose_epsilon choose_penalty consensus_rule resolve",
+    "pssa.runs.run_context": "RunContext",
+    "pssa.runs.run_names": "resolve_run",
+    "pssa.runs.saved_model": "Description load_weights save_weights",
+    "pssa.runs.settings": "Config",
+    "pssa.runs.torch_runtime": "TorchRuntime",
+    "pssa.runs.training_run": "train",
+    "pssa.runs.warm_start": "merge_settings",
+    "pssa.saliency": "observe",
+    "pssa.stress": "make_variants stress",
+    "pssa.stress.variants": "KINDS VERSION",
+    "pssa.training": "EpochRecord NullObserver Observer",
+}
 MOST_LINES = 500
 WITHOUT_TORCH = ("data",)  # rooms that answer questions, for which numpy is enough
 # What a run in another runtime than torch needs of rooms that train too.
@@ -113,6 +156,22 @@ def test_a_room_imports_only_itself_and_rooms_before_it(room: str) -> None:
         if f"{found}.".startswith("pssa.") and f"{found}.".split(".")[1] not in allowed
     ]
     assert wrong == []
+
+
+def test_the_archive_imports_a_list_of_the_library_and_the_library_nothing_of_it() -> None:
+    archive = sorted(PAPER.rglob("*.py"))
+    found = {name for path in archive for name in imports_in(parse(path)) if name.split(".")[0] == "pssa"}
+    assert found == {f"{module}.{name}" for module, names in LIBRARY.items() for name in names.split()}
+    assert [
+        name_of(path) for path in FILES if any(name.split(".")[0] == "paper" for name in imports_in(parse(path)))
+    ] == []
+    assert [path.name for path in archive if not ast.get_docstring(parse(path))] == []
+    assert [path.name for path in archive if len(path.read_text("utf-8").splitlines()) > MOST_LINES] == []
+
+
+def test_the_archive_is_no_part_of_the_wheel() -> None:
+    build = tomllib.loads((PAPER.parent / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"] == {"packages": ["src/pssa"]}
 
 
 def test_the_package_itself_imports_rooms_for_type_checkers_only() -> None:

@@ -11,19 +11,19 @@ from types import ModuleType
 
 import pytest
 import torch
-from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.models.variants import EXAMPLES, VARIANTS, index
+from tests.paper.experiments.rooms import FakeLookup, tiny_resources
 
 import pssa
+from paper.experiments.cells import Place, Training
+from paper.experiments.resources import Scope
+from paper.studies import exhibits
+from paper.studies.exhibit import Table
 from pssa import models, saliency
 from pssa.cli import main
 from pssa.data import embedded, read, write
 from pssa.data.example import Example
-from pssa.experiments.cells import Place, Training
-from pssa.experiments.resources import Scope
 from pssa.runs import methods
-from pssa.studies import exhibits
-from pssa.studies.exhibit import Table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
 Add = Callable[[str, str, str], ModuleType]
@@ -90,7 +90,7 @@ def test_a_file_format(add: Add, tmp_path: Path) -> None:
 
 
 def test_an_exhibit(add: Add, tmp_path: Path) -> None:
-    add("Add an exhibit", "pssa.studies.exhibits", "seed_luck")
+    add("Add an exhibit", "paper.studies.exhibits", "seed_luck")
     exhibit, scope = exhibits.find("seed-luck"), Scope(tiny_resources(tmp_path), seeds=3)
     cells = [Training(Place("laptop", "tnet_att", seed)) for seed in range(3)]
     assert list(exhibit.cells(scope)) == cells

@@ -23,10 +23,10 @@ from typing import Any
 
 from harness import run_missing
 
+from paper.experiments.cells import Place
+from paper.experiments.resources import Resources
 from pssa.data import Corpus
 from pssa.evaluation import score
-from pssa.experiments.cells import Place
-from pssa.experiments.resources import Resources
 
 NAME = "SetFit PolarityModel"
 SIZES = (512, 256, 128, 64, 32, 16)

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a training, a mining, a review and a reproduction, and at every change that a prediction makes.
+"""SIGKILL at random moments of a training, a mining and a review, and at every change that a prediction makes.
 
 `KILLED` names what is killed; another command that must survive it goes here, as a function of the same kind.
 """
@@ -21,7 +21,6 @@ from typing import Any
 from kill_and_resume import digest
 
 from faulting.lab import Check, Lab, kill
-from faulting.reproducing import kill_reproducing
 
 __all__ = ["KILLED", "Service", "serving"]
 
@@ -166,5 +165,4 @@ KILLED: Mapping[str, Callable[[Lab, Check, int, random.Random], None]] = {
     "mine killed": kill_mining,
     "review killed": kill_review,
     "predict killed at every change": kill_predicting,
-    "reproduce killed": kill_reproducing,
 }

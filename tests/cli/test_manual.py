@@ -15,7 +15,6 @@ from pssa import models, saliency
 from pssa.cli import build_parser
 from pssa.data.formats import FORMATS
 from pssa.runs import Config, methods
-from pssa.studies import exhibits
 
 ROOT = Path(__file__).parents[2]
 FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -75,13 +74,12 @@ def test_every_setting_is_in_the_configuration_reference() -> None:
 @pytest.mark.parametrize(
     ("names", "page", "heading"),
     [
-        (exhibits.names, "docs/how-to/reproduce-the-paper.md", "Exhibits"),
         (models.names, "docs/explanation/method.md", "Models"),
         (methods.names, "docs/explanation/method.md", "Methods"),
         (saliency.names, "docs/explanation/method.md", "Saliency: which word counted"),
         (FORMATS.names, "docs/reference/file-formats.md", "Instances"),
     ],
-    ids=("exhibits", "models", "methods", "saliencies", "formats"),
+    ids=("models", "methods", "saliencies", "formats"),
 )
 def test_everything_that_has_a_name_is_in_its_table(
     names: Callable[[], tuple[str, ...]], page: str, heading: str

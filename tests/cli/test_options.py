@@ -44,7 +44,7 @@ def test_every_command_that_takes_a_format_takes_columns() -> None:
 
 @pytest.mark.parametrize(
     ("words", "room"),
-    [("train", "models"), ("mine", "models"), ("mine", "saliency"), ("reproduce", "models")],
+    [("train", "models"), ("mine", "models"), ("mine", "saliency")],
 )
 def test_help_lists_what_the_folder_holds_a_new_file_too(
     command: Command, words: str, room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -114,15 +114,6 @@ def add_starts(container: argparse._ActionsContainer) -> None:
     option(container, "--encoder NAME", "folder or hub name of a pretrained encoder")
 
 
-def add_cells(container: argparse._ActionsContainer) -> None:
-    """Add the options of commands that execute cells."""
-    option(container, "--workers N", "cells executed at a time (default: as many as fit)", default=0)
-    add_device(container)
-    add_engine(container)
-    option(container, "--address A", "address of the Ray cluster (default: detected)", default="")
-    option(container, "--fresh", "recompute results that another version of the code produced")
-
-
 def names_in(room: str) -> str:
     """Return the names in the folder `models` or `saliency`, without importing it, which would load torch."""
     found = pkgutil.iter_modules([str(_PACKAGE / room)])

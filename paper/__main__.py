@@ -1,0 +1,189 @@
+"""`python -m paper`: rebuild the tables and figures of the paper next to its numbers, and further studies.
+
+    python -m paper --list
+    python -m paper overall --data data --vectors glove.840B.300d.zip --out experiments
+    python -m paper all --data data --vectors glove.840B.300d.zip --out experiments --plan
+
+It runs in a clone of the repository, from its root. If you run it again, it continues from the results in --out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from paper.experiments.cells import cell_name
+from paper.experiments.resources import Resources, Scope
+from paper.studies import exhibits
+from paper.studies.filters import dry_run
+from paper.studies.reproduce import ExecutionOptions, Reproduction, reproduce, show_only
+from pssa import models
+from pssa.errors import InputError, PssaError
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130  # exit codes
+_LOG_SECONDS = 10.0  # between lines of progress, at least
+_SILENT = ("plan", "show_only", "list")  # options that do not affect what is measured
+_DEFAULTS: tuple[object, ...] = (None, "", (), [], 0, False, "auto", "local")  # which the recorded command leaves out
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command with these words, by default those of the command line; return the exit code."""
+    arguments = _parser().parse_args(words)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+            return _run(arguments)
+    except KeyboardInterrupt as interrupt:
+        _say("; ".join(["interrupted", *map(str, interrupt.args)]))
+        return INTERRUPTED
+    except PssaError as error:
+        _say(str(error))
+        return BAD_USAGE if isinstance(error, InputError) else FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m paper", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="exhibits to build; all: every one that the data allows"
+    )
+    add = parser.add_argument
+    add("--list", action="store_true", help="list the exhibits; train nothing")
+    add("--data", metavar="DIR", type=Path, help="folder with laptop, rest and/or twitter, each with train and test")
+    add("--vectors", metavar="FILE", type=Path, help="word vectors, for models on word vectors")
+    add("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
+    add("--small-encoder", metavar="NAME", help="encoder of exhibits with many trainings (default: the encoder)")
+    add("--seeds", metavar="N", type=int, default=5, help="maximum number of seeds per training (default 5)")
+    add("--out", metavar="DIR", type=Path, help="output folder; results in it are reused")
+    add("--models", metavar="NAME,...", type=_split, default=(), help="models (default: all)")
+    add("--datasets", metavar="NAME,...", type=_split, default=(), help="data sets (default: all of --data)")
+    add("--workers", metavar="N", type=int, default=0, help="cells executed at a time (default: as many as fit)")
+    add("--device", metavar="NAME", default="auto", help="auto, cpu or cuda (default auto)")
+    add("--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)")
+    add("--address", metavar="A", default="", help="address of the Ray cluster (default: detected)")
+    add("--fresh", action="store_true", help="recompute results that another version of the code produced")
+    add("--plan", action="store_true", help="count finished and remaining cells; execute and write nothing")
+    add("--show-only", action="store_true", help="render the finished results; execute nothing")
+    return parser
+
+
+def _split(given: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in given.split(","))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        return _list()
+    if not arguments.names:
+        raise InputError("name an exhibit, or all; --list lists them")
+    for name in ("data", "out"):
+        if getattr(arguments, name) is None:
+            raise InputError(f"--{name} DIR is missing; name a folder")
+    if arguments.seeds < 1:
+        raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    if arguments.small_encoder and not arguments.encoder:
+        raise InputError(f"--small-encoder {arguments.small_encoder} needs --encoder NAME; add it")
+    if arguments.plan and arguments.show_only:
+        raise InputError("--plan only counts and --show-only only shows; leave one out")
+    if arguments.fresh and arguments.show_only:
+        raise InputError("--fresh executes cells again and --show-only executes none; leave one out")
+    options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
+    scope, command = _scope(arguments), _command(arguments)
+    if arguments.plan:
+        return _plan(arguments, scope, options)
+    if arguments.show_only:
+        return _report(show_only(arguments.names, scope, arguments.out, command))
+    return _report(reproduce(arguments.names, scope, arguments.out, options, _Progress(), command))
+
+
+def _list() -> int:
+    found = [exhibits.find(name) for name in exhibits.names()]
+    wide = max(len(exhibit.name) for exhibit in found)
+    for title, beyond in (("In the paper", False), ("Beyond the paper", True)):
+        print(f"{title}:")
+        for exhibit in (exhibit for exhibit in found if exhibit.beyond == beyond):
+            needs = f" (needs {', '.join(exhibit.needs)})" if exhibit.needs else ""
+            print(f"  {exhibit.name:<{wide}}  {exhibit.title}{needs}")
+    return 0
+
+
+def _scope(arguments: argparse.Namespace) -> Scope:
+    resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
+    resources = resources.with_small_encoder(arguments.small_encoder)
+    for name, given, known in (
+        ("--models", arguments.models, models.names()),
+        ("--datasets", arguments.datasets, tuple(resources.sources)),
+    ):
+        unknown = [each for each in given if each not in known]
+        if unknown:
+            raise InputError(f"{name} names {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+    return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return the command with the options that affect the results and are not at their default."""
+    words = ["python", "-m", "paper", *arguments.names]
+    for name, value in vars(arguments).items():
+        if name not in (*_SILENT, "names", "files") and value not in _DEFAULTS:
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [text])]
+    return shlex.join(words)
+
+
+def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions) -> int:
+    found = dry_run(arguments.names, scope, arguments.out, options.accepts)
+    print(f"{'exhibit':<20} {'cells':>7} {'done':>7} {'to do':>7}")
+    for name, count in {**found["exhibits"], "in all": found["total"]}.items():
+        print(f"{name:<20} {count['cells']:>7,} {count['there']:>7,} {count['to_do']:>7,}")
+    for each in found["time"]:
+        if each["device"]:
+            unknown = f", {each['unknown']} cells unknown" if each["unknown"] else ""
+            print(f"{each['start']} on {each['device']}: {each['seconds'] / 3600:.1f} h of one worker{unknown}")
+    _print_missing(found["left_out"], {**found["skipped"], **found["broken"]})
+    return FAILED if found["broken"] else 0
+
+
+def _report(report: Reproduction) -> int:
+    missing = f", {report.missing} missing" if report.missing else ""
+    print(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
+    print(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
+    _print_missing(report.left_out, report.skipped)
+    for name, reason in [*report.broken.items(), *((cell_name(cell), why) for cell, why in report.failures.items())]:
+        _say(f"failed: {name}: {reason}")
+    return 0 if report.is_complete else FAILED
+
+
+def _print_missing(left_out: Mapping[str, str], skipped: Mapping[str, str]) -> None:
+    """Print the models and exhibits whose needs are missing."""
+    for what, reasons in (("left out", left_out), ("not shown", skipped)):
+        for name, reason in reasons.items():
+            print(f"{what}: {name} {reason}")
+
+
+def _say(text: str) -> None:
+    print(f"paper: {' '.join(text.split())}", file=sys.stderr, flush=True)
+
+
+class _Progress:
+    """A line on standard error now and then."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """Note that a cell is done or, with `done` 0, that the first starts."""
+        now = time.monotonic()
+        if done and done < total and now - self._last < _LOG_SECONDS:
+            return
+        self._last = now
+        left = f", {(now - self._began) / done * (total - done) / 60:.0f} min left; last {name}" if done else ""
+        _say(f"{done} of {total} cells done{left}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

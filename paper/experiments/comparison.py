@@ -1,0 +1,259 @@
+"""Cells of several seeds side by side: means, standard deviations, gains over a baseline, and whether they exceed chance.
+
+Significance as in the paper: paired bootstrap resamples of the test set, one-sided, here 20,000 instead of 1,000 and over all
+seeds that both rows have. It generalises to other test sets, not to other trainings: a baseline trained a second time with
+other random numbers may "gain" significantly. `average` and `differ` also draw the seeds: of two rows in pairs as
+they were trained, of more than two each by itself.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from paper.experiments.cells import Cell, Place
+from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.resources import DataSource, Resources, Scope
+from pssa.evaluation.significance import SIGNIFICANT, TIE, Floats, cells_by_run, scores_by_run
+
+METRICS = ("accuracy", "macro_f1")
+Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
+Rows = Row | tuple[Row, ...]  # of several rows, such as two controls, the mean counts
+Runs = Sequence[Sequence[str]]  # predictions by seed
+RESAMPLES = 20_000  # a p of .05 has a Monte Carlo error of .0015
+Counts = npt.NDArray[np.uint8]
+Integers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Predictions of two rows on one test set."""
+
+    gold: Sequence[str]
+    ours: Runs
+    theirs: Runs  # as many, with the same seeds
+    labels: Sequence[str]
+    n_seeds: int = 0  # where ours or theirs are several rows, one after the other: the runs of each; 0: one row each
+
+    @property
+    def observed(self) -> tuple[float, float]:
+        """Gain in accuracy and macro-F1 on the test set itself, mean over seeds."""
+        ours, theirs = self._scores(np.ones((1, len(self.gold))))
+        accuracy, macro_f1 = (ours.mean(axis=2) - theirs.mean(axis=2))[:, 0].tolist()
+        return accuracy, macro_f1
+
+    def resampled(self, stream: int) -> tuple[Floats, Floats]:
+        """Return (2, R, S) of ours and of theirs: accuracy and macro-F1 of every run on every resample of the instances."""
+        distinct, order, starts = self._distinct()
+        drawn = _draw_instances(len(self.gold), stream, RESAMPLES)[order]  # (n, R)
+        return distinct._scores(np.add.reduceat(drawn, starts, axis=0, dtype=np.uint16).T.astype(np.float64))
+
+    def draw_runs(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return (R, S) of ours and of theirs: how often each resample has each run.
+
+        Two rows are drawn in pairs, as they were trained. Of several rows each is drawn by itself, for runs of one seed are no
+        triples; the interval is wider.
+        """
+        if not self.n_seeds:
+            drawn = _draw_seeds(len(self.ours), generator)
+            return drawn, drawn
+        rows: dict[tuple[tuple[str, ...], ...], Floats] = {}  # a row that occurs twice is drawn once
+        sides = []
+        for runs in (self.ours, self.theirs):
+            keys = [tuple(map(tuple, runs[at : at + self.n_seeds])) for at in range(0, len(runs), self.n_seeds)]
+            for key in keys:
+                if key not in rows:
+                    rows[key] = _draw_seeds(self.n_seeds, generator)
+            sides.append(np.concatenate([rows[key] for key in keys], axis=1))
+        return sides[0], sides[1]
+
+    def _distinct(self) -> tuple[RunPair, Integers, Integers]:
+        """Return one instance for all with the same labels in every run, an order with these side by side, and their starts."""
+        table = np.array([self.gold, *self.ours, *self.theirs])
+        order = np.lexsort(table)
+        changes = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
+        starts = np.concatenate([[0], 1 + np.flatnonzero(changes)])
+        gold, *runs = table[:, order[starts]].tolist()
+        ours, theirs = runs[: len(self.ours)], runs[len(self.ours) :]
+        return replace(self, gold=gold, ours=ours, theirs=theirs), order, starts
+
+    def _scores(self, instances: Floats) -> tuple[Floats, Floats]:
+        """Return (2, R, S) of ours and of theirs for resamples (R, n)."""
+        ours, theirs = (
+            scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
+        )
+        return ours, theirs
+
+
+Resampling = Callable[[Sequence[RunPair]], Floats]  # gives (2, R): mean gain in accuracy and macro-F1 on every resample
+
+
+def other_trainings(pairs: Sequence[RunPair]) -> Floats:
+    """Resample seeds together with instances; several test sets are averaged."""
+    generator = np.random.default_rng(0)
+    gains = []
+    for pair, (ours, theirs) in zip(pairs, _resample_each(pairs), strict=True):
+        our_runs, their_runs = pair.draw_runs(generator)
+        gains.append((ours * our_runs).mean(axis=2) - (theirs * their_runs).mean(axis=2))
+    return _mean(gains)
+
+
+def other_tests(pairs: Sequence[RunPair]) -> Floats:
+    """Resample instances alone: the same trainings on other test sets."""
+    return _mean([ours.mean(axis=2) - theirs.mean(axis=2) for ours, theirs in _resample_each(pairs)])
+
+
+def _mean(gains: Sequence[Floats]) -> Floats:
+    mean: Floats = np.stack(gains).mean(axis=0)
+    return mean
+
+
+def chance_of_no_gain(pairs: Sequence[RunPair], resampling: Resampling = other_trainings) -> tuple[float, float]:
+    """Return p of no gain in accuracy and in macro-F1."""
+    accuracy, macro_f1 = (resampling(pairs) <= TIE).mean(axis=1).tolist()
+    return accuracy, macro_f1
+
+
+def _resample_each(pairs: Sequence[RunPair]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (2, R, S) of ours and of theirs for each pair; pairs on one test set share its resamples, other sets have others."""
+    streams: dict[int, list[Sequence[str]]] = {}
+    for pair in pairs:
+        known = streams.setdefault(len(pair.gold), [])
+        if pair.gold not in known:
+            known.append(pair.gold)
+        yield pair.resampled(known.index(pair.gold))
+
+
+@lru_cache(maxsize=8)
+def _draw_instances(number: int, stream: int, resamples: int) -> Counts:
+    """Return (n, R): how often each of n instances is drawn in each resample; the same for every comparison."""
+    generator = np.random.default_rng((number, stream))
+    drawn = np.empty((resamples, number), np.uint8)  # more than 255 times the same of n does not happen
+    for row in drawn:
+        row[:] = np.bincount(generator.integers(number, size=number), minlength=number)
+    return np.ascontiguousarray(drawn.T)
+
+
+def _draw_seeds(number: int, generator: np.random.Generator) -> Floats:
+    return generator.multinomial(number, np.full(number, 1 / number), size=RESAMPLES).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Mean differences in points, p of no gain, and the 95 % interval of the difference in macro-F1."""
+
+    accuracy: float
+    macro_f1: float
+    p_accuracy: float
+    p_macro_f1: float
+    seeds: int  # of an average: the least of any data set
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference in macro-F1 between two rows, in points, with p of no rise and of no fall; equality is neither."""
+
+    macro_f1: float
+    p_rise: float
+    p_fall: float
+    seeds: int
+    low: float  # 95 % interval
+    high: float
+
+    @property
+    def p(self) -> float:
+        """The p of the observed direction."""
+        return self.p_fall if self.macro_f1 < 0 else self.p_rise
+
+
+def gather(lookup: RecordLookup, cells: Mapping[int, Cell]) -> Row:
+    """Return the records that exist, by seed."""
+    found = {seed: lookup(cell) for seed, cell in cells.items()}
+    return {seed: record for seed, record in found.items() if record is not None}
+
+
+def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return mean and standard deviation in points; a single value has no deviation."""
+    points = [100 * value for value in values]
+    return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else None
+
+
+def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
+    """Return the gain of one row over another on the seeds that both have; None if there is no such seed.
+
+    :param place: any place of the rows, for its test data.
+    """
+    return average(scope, [(place, ours, theirs)], other_tests)
+
+
+def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
+    """Return the difference in macro-F1, with p from resamples of seeds and instances together."""
+    pair = _pair(scope, place, ours, theirs)
+    if pair is None:
+        return None
+    _, drawn = other_trainings([pair])
+    chances = float((drawn <= TIE).mean()), float((drawn >= -TIE).mean())
+    return Difference(100 * pair.observed[1], *chances, len(pair.ours), *interval(drawn))
+
+
+def average(
+    scope: Scope, pairs: Sequence[tuple[Place, Rows, Rows]], resampling: Resampling = other_trainings
+) -> Gain | None:
+    """Return the mean gain over several data sets.
+
+    :param pairs: a place for its test data, our rows there and theirs; those without a common seed do not count.
+    :param resampling: what is drawn anew for p and the interval.
+    """
+    found = (_pair(scope, place, ours, theirs) for place, ours, theirs in pairs)
+    pairs_of_runs = [pair for pair in found if pair is not None]
+    if not pairs_of_runs:
+        return None
+    accuracy, macro_f1 = (
+        100 * statistics.mean(gains) for gains in zip(*(each.observed for each in pairs_of_runs), strict=True)
+    )
+    drawn = resampling(pairs_of_runs)
+    p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
+    n_seeds = min(pair.n_seeds or len(pair.ours) for pair in pairs_of_runs)
+    return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *interval(drawn[1]))
+
+
+def interval(drawn: Floats) -> tuple[float, float]:
+    """Return the 95 % interval in points, by percentiles of the resamples."""
+    low, high = (100 * np.quantile(drawn, (0.025, 0.975))).tolist()
+    return low, high
+
+
+def _pair(scope: Scope, place: Place, ours: Rows, theirs: Rows) -> RunPair | None:
+    """Return the runs of the seeds that all rows have; None if there is no such seed."""
+    sides = [side if isinstance(side, tuple) else (side,) for side in (ours, theirs)]
+    common = sorted(set.intersection(*(set(row) for side in sides for row in side)))
+    if not common:
+        return None
+    first, second = ([labels_of(row[seed]) for row in side for seed in common] for side in sides)
+    gold = _gold(scope.resources.sources[place.data], place.stripped)
+    several = any(len(side) > 1 for side in sides)
+    return RunPair(gold, first, second, tuple(sides[0][0][common[0]]["labels"]), len(common) if several else 0)
+
+
+def labels_of(record: Record) -> list[str]:
+    """Return the predicted labels of a training."""
+    return [record["labels"][int(number)] for number in record["predicted"]]
+
+
+def stars(p: float) -> str:
+    """Return two stars for p < .01, one for p < .05."""
+    return "**" if p < 0.01 else "*" if p < SIGNIFICANT else ""
+
+
+@lru_cache(maxsize=16)
+def _gold(source: DataSource, stripped: bool) -> tuple[str, ...]:
+    """Return the labels of the test corpus."""
+    _, test = Resources({"": source}).corpora(Place("", "", 0, stripped=stripped))
+    return tuple(example.label or "" for example in test)

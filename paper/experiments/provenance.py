@@ -1,0 +1,187 @@
+"""Provenance of numbers: the command, the code, the libraries, the machine and the files; never the user or a path.
+
+Every record names the environment that made it, and when it was finished, so one ledger can hold records of several machines
+and versions. Where a copy of the sources outside a repository made it, the history of the repository tells the commit.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from paper.experiments.cells import Cell
+from paper.experiments.ledger import Record
+from paper.experiments.sources import commit, source_digest
+from pssa import __version__
+
+_PARTS = {"train": "train", "test": "test", "words": "opinion_words"}  # of a data set, as records name them
+_LIBRARIES = ("torch", "transformers", "numpy")
+_UNKNOWN = "unknown"
+Contribution = dict[str, Any]  # an environment, the number of its cells, their seconds, the first and the last day
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The code, library and device that executed a cell."""
+
+    sources: str  # digest of the code
+    commit: str | None = None
+    torch: str | None = None
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Command, environment and input files of a reproduction."""
+
+    command: str
+    environment: Environment
+    files: Mapping[str, str]  # fingerprints
+    seeds: Sequence[int]
+    seconds: float | None  # of the wall clock; None: nothing was executed, only shown
+
+    def as_dict(self, made: Sequence[Contribution]) -> dict[str, Any]:
+        """Return values for JSON.
+
+        :param made: what each environment contributed to the records that are shown.
+        """
+        return {
+            "command": self.command,
+            "version": __version__,
+            "commit": self.environment.commit,
+            "sources": self.environment.sources,
+            "versions": versions(),
+            "device": self.environment.device,
+            "files": dict(self.files),
+            "seeds": list(self.seeds),
+            "wall_seconds": None if self.seconds is None else round(self.seconds, 3),
+            "made_by": list(made),
+        }
+
+    def sentence(self) -> str:
+        """Return the call as text, without times, so that the same records always give the same text."""
+        count = len(self.seeds)
+        return f"{self._made_by()}; {count} {'seed' if count == 1 else 'seeds'} at most."
+
+    def _made_by(self) -> str:
+        command = f"`{self.command}`, " if self.command else ""
+        if self.seconds is None:
+            # The installed libraries computed nothing.
+            return f"Shown by {command}pssa {__version__}"
+        known = versions()
+        libraries = (f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
+        return ", ".join([f"Made by {command}pssa {__version__}", *libraries])
+
+
+def this_environment(device: str) -> Environment:
+    """Return the environment of this process, on a device of this name."""
+    return Environment(source_digest(), commit(), versions()["torch"], device)
+
+
+def is_from_this_code(record: Record) -> bool:
+    """Return whether the sources of this installation made a record."""
+    return _environment_of(record).sources == source_digest()
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def contributions(records: Iterable[Record], commits: Mapping[str, str] | None = None) -> list[Contribution]:
+    """Return what each environment contributed, most cells first.
+
+    :param commits: of sources whose records name none, as `find_commits` returns them.
+    """
+    found: dict[Environment, list[Record]] = {}
+    for record in records:
+        found.setdefault(_environment_of(record), []).append(record)
+    made = [_contribution(by, each, commits or {}) for by, each in found.items()]
+    return sorted(made, key=lambda each: (-each["cells"], each["sources"], each["torch"] or "", each["device"] or ""))
+
+
+def _contribution(by: Environment, records: Sequence[Record], commits: Mapping[str, str]) -> Contribution:
+    days = sorted(str(record["finished"])[:10] for record in records if "finished" in record)
+    return {
+        **asdict(by),
+        "commit": by.commit or commits.get(by.sources),
+        "cells": len(records),
+        "seconds": round(sum(float(record.get("seconds", 0.0)) for record in records), 3),
+        "first_day": days[0] if days else None,
+        "last_day": days[-1] if days else None,
+    }
+
+
+def files_read(found: Iterable[tuple[Cell, Record]]) -> dict[str, str]:
+    """Return the fingerprints of the files that cells have read, by the names that `Resources.fingerprints` has for them."""
+    files = {
+        _file_name(cell, kind): value.partition(" ")[0]  # after it, names of columns
+        for cell, record in found
+        for kind, value in record.get("files", {}).items()
+        if isinstance(value, str)
+    }
+    return dict(sorted(files.items(), key=lambda each: ("/" not in each[0], each[0])))
+
+
+def _file_name(cell: Cell, kind: str) -> str:
+    """Return the name of a file, such as `laptop/train`, for its name in a record, such as `train`."""
+    part = kind.removeprefix("other ")
+    if part in _PARTS:
+        return f"{cell.place.data if part == kind else getattr(cell, 'on', '')}/{_PARTS[part]}"
+    if kind == "start":
+        return f"start {Path(dict(cell.place.settings).get('from_pretrained', '')).name}"
+    return "small encoder" if kind == "encoder" and cell.place.small_encoder else kind
+
+
+def sources_without_commit(records: Iterable[Record]) -> set[str]:
+    """Return the digests of the sources that made records outside a repository."""
+    makers = {_environment_of(record) for record in records}
+    return {by.sources for by in makers if by.commit is None and by.sources != _UNKNOWN}
+
+
+def _environment_of(record: Record) -> Environment:
+    made = record.get("made")
+    known = made if isinstance(made, dict) else {}
+    return Environment(
+        str(known.get("sources", _UNKNOWN)), *(known.get(name) for name in ("commit", "torch", "device"))
+    )
+
+
+@cache
+def versions() -> dict[str, str | None]:
+    """Return the versions of Python and of the libraries that compute."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in _LIBRARIES}}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def device_name(device: str) -> str:
+    """Return the product name of the device that `auto`, `cpu` or `cuda` selects."""
+    import torch
+
+    from pssa.runs.devices import choose_device
+
+    if choose_device(device).type == "cuda":
+        return str(torch.cuda.get_device_name())
+    return f"{_processor()}, {os.cpu_count()} cores"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()

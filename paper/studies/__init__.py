@@ -1,0 +1,13 @@
+"""Studies: every table and figure of the paper, and what goes beyond it, rebuilt by one command.
+
+    from pathlib import Path
+
+    from paper.experiments.resources import Resources, Scope
+    from paper.studies.reproduce import reproduce
+
+    resources = Resources.find(Path("data"), vectors=Path("glove.txt"), encoder=None)
+    reproduce(["overall"], Scope(resources, seeds=5), Path("experiments"))
+
+An exhibit (`exhibits/`) names the cells it needs. The schedule of `paper.experiments` executes each cell once and appends its
+record to the ledger. The exhibit turns the records into tables and figures, and `pages` writes them.
+"""

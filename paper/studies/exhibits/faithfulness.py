@@ -1,0 +1,99 @@
+"""Beyond the paper: whether models rely on the words that attention and gradients rank first, before and after supervision.
+
+Comprehensiveness is what the probability of the predicted label loses without these words (high is good), sufficiency what it
+loses with them alone (low is good), each as the mean over 1 to 50 % of the words, beside words in random order.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from paper.experiments.cells import Cell
+from paper.experiments.comparison import gather
+from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.resources import Scope
+from paper.studies.exhibit import SWEEP, Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
+from paper.studies.exhibits._rows import ANALYSED_ROWS, analyses_of, attending_places, row_name
+
+__all__ = ["EXHIBIT"]
+
+_WAYS = ("deletion", "mask")
+_SALIENCIES = ("attention", "gradient")
+_MEASURES = ("comprehensiveness", "sufficiency")
+_COLUMNS = ("model", "words by", "seeds", *(f"{measure}{part}" for measure in _MEASURES for part in ("", ", random")))
+_NOTES = (
+    "AOPC: mean over 1, 5, 10, 20 and 50 % of the words, as in ERASER, and over seeds. `random`: as many words in random order. "
+    "+: in every seed the 95 % interval of the difference to random order, by bootstrap over instances, lies on the good side; "
+    "-: on the bad side. Of encoders, 300 test instances drawn at random. TWITTER is left out for "
+    "its cost.",
+)
+# Whether a value above chance is good.
+_HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Yield one analysis of every row and seed."""
+    for data, model in _places(scope):
+        for method in ANALYSED_ROWS:
+            yield from analyses_of(scope, "faithfulness", method, model, data).values()
+
+
+def _places(scope: Scope) -> Iterator[tuple[str, str]]:
+    return ((data, model) for data, model in attending_places(scope) if data != "twitter")
+
+
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+    """Return a table for each data set and each way of removing words."""
+    places = list(_places(scope))
+    return [
+        Table(
+            f"faithfulness-{data}-{way}",
+            f"{data.upper()}, words removed by {way}",
+            _COLUMNS,
+            tuple(
+                _fields(
+                    list(gather(lookup, analyses_of(scope, "faithfulness", method, model, data)).values()), head, way
+                )
+                for where, model in places
+                if where == data
+                for method in ANALYSED_ROWS
+                for head in ((row_name(model, method), saliency) for saliency in _SALIENCIES)
+            ),
+            _NOTES,
+            ("seeds",),
+        )
+        for data in dict.fromkeys(data for data, _ in places)
+        for way in _WAYS
+    ]
+
+
+def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> TableRow:
+    """Return a row of the table: one saliency in several analyses."""
+    found = [record["found"][way][head[1]] for record in records]
+    if not found:
+        return (*head, 0, *(not_measured(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
+    values: list[Value] = []
+    for measure in _MEASURES:
+        judged = [each[measure]["aopc"] for each in found]
+        mean = statistics.mean(each["value"]["mean"] for each in judged)
+        control = statistics.mean(each["control"]["mean"] for each in judged)
+        sign = _sign(judged, _HIGH_IS_GOOD[measure])
+        values += [
+            FormattedValue(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
+            FormattedValue(f"{control:.3f}", {"mean": control}),
+        ]
+    return (*head, len(found), *values)
+
+
+def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
+    """Return the side on which all analyses differ from random order, if they do."""
+    above = all(each["difference"]["low"] > 0 for each in judged)
+    below = all(each["difference"]["high"] < 0 for each in judged)
+    if not (above or below):
+        return ""
+    return "+" if above == high_is_good else "-"
+
+
+_TITLE = "Do models rely on the words that they attend to?"
+EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, beyond=True, encoders=SWEEP)

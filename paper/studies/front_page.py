@@ -1,0 +1,166 @@
+"""The first page of a folder of results: what every exhibit found, in a sentence and a picture, then the list of tables.
+
+OUT/README.md             the page; a README.md of your own stays unless it has the two marks between which the page goes
+OUT/NAME/finding.svg      the picture of an exhibit
+
+Everything follows from the tables in the folder, so that new measurements appear by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import escape
+
+from paper.studies.exhibit import Figure, KeyFinding, Part, Table, TableLookup
+from paper.studies.exhibits import reading_order
+from paper.studies.findings import FINDINGS
+from paper.studies.pages import FILES, LEGEND, SECTION, read_section
+from paper.studies.strip_plot import WIDTH, describe, draw_strip_plot
+from paper.studies.tables import escape_markdown, points_table, read_table
+from pssa.data.files import write_atomically
+
+PICTURE = "finding.svg"
+_BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
+_INCOMPLETE = re.compile(r"Incomplete: (\d+ of \d+) cells")
+_VECTORS = re.compile(r"word vectors <code>(.+?)</code>")
+_MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
+_NEW = f"# Results\n\n{_BEGIN}{_END}\n"
+_CONTROLS = (
+    "Differences are to two trainings of the same model without evidence, pooled, with 95 % intervals in brackets."
+)
+_OTHER_VECTORS = "These models start from other word vectors (`{}`) than those of the other pages."
+_FILES = (
+    "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every measurement, and each page "
+    "below ends with its provenance: command, commits, devices, days and files."
+)
+
+
+@dataclass(frozen=True)
+class ShownExhibit:
+    """An exhibit in a folder, with the tables that were written when it was last shown."""
+
+    name: str
+    title: str
+    beyond: bool
+    tables: Mapping[str, Table]  # and figures, as tables of their points
+    missing: str = ""  # how many of its cells have no outcome, such as `3 of 40`
+    vectors: str = ""  # name of the word vectors that its models start from
+    has_other_vectors: bool = False  # than most exhibits in the folder
+
+    @classmethod
+    def read(cls, section: Path) -> ShownExhibit:
+        """Return the exhibit whose section of the page this file holds."""
+        stored, home = read_section(section), section.parent
+        names = [name.removesuffix(".json") for name in stored.get(FILES, ()) if name.endswith(".json")]
+        tables = {name: read_table(home / f"{name}.json") for name in names if (home / f"{name}.json").is_file()}
+        found = _INCOMPLETE.search(stored["html"])
+        missing, vectors = (each[1] if each else "" for each in (found, _VECTORS.search(stored["html"])))
+        return cls(stored["name"], stored["title"], stored["beyond"], tables, missing, vectors)
+
+    @property
+    def finding(self) -> KeyFinding | None:
+        """What it says; None if it says nothing in short, or its numbers are not measured."""
+        finding = find_finding(self.name, self.tables)
+        if finding and self.has_other_vectors:
+            return replace(finding, answer=f"{finding.answer} {_OTHER_VECTORS.format(self.vectors)}")
+        return finding
+
+
+def read_exhibits(folder: Path) -> list[ShownExhibit]:
+    """Return the exhibits that have been shown in a folder, in reading order."""
+    found = [ShownExhibit.read(path) for path in sorted(folder.glob(f"*/{SECTION}"))]
+    usual = Counter(each.vectors for each in found if each.vectors).most_common(1)
+    marked = [replace(each, has_other_vectors=bool(each.vectors) and each.vectors != usual[0][0]) for each in found]
+    return sorted(marked, key=lambda each: reading_order(each.name))
+
+
+def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None:
+    """Return what the tables of an exhibit say in short; None if nothing, or if the numbers are not measured."""
+    try:
+        return FINDINGS[exhibit](TableLookup(tables))
+    except LookupError:
+        return None
+
+
+def incomplete_text(count: int, total: int) -> str:
+    """Return the paragraph of an exhibit's page that says how many cells have no outcome, which `_INCOMPLETE` finds."""
+    return f"Incomplete: {count} of {total} cells have no outcome yet, or failed; their fields are empty or left out."
+
+
+def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
+    """Return a first paragraph for the exhibit's own page: what its parts say in short."""
+    shown = [points_table(part) if isinstance(part, Figure) else part for part in parts]
+    finding = find_finding(exhibit, {table.name: table for table in shown if isinstance(table, Table)})
+    return [f"In short: {finding.text}"] if finding else []
+
+
+def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, KeyFinding]:
+    """Return the findings by exhibit, in the order of the page."""
+    found = {each.name: finding for each in shown if (finding := each.finding)}
+    return {name: found[name] for name in FINDINGS if name in found}
+
+
+def write_front_page(folder: Path) -> dict[str, KeyFinding]:
+    """Write the first page of a folder and its pictures; return the findings by exhibit, in its order."""
+    page = folder / "README.md"
+    text = page.read_text("utf-8") if page.is_file() else _NEW
+    written = fill_front_page(text, front_page(read_exhibits(folder)))
+    if written != text or not page.is_file():
+        write_atomically(page, written.encode())
+    return write_pictures(folder)
+
+
+def write_pictures(folder: Path) -> dict[str, KeyFinding]:
+    """Write the picture of every finding and remove old ones; return the findings by exhibit."""
+    shown = read_exhibits(folder)
+    findings = findings_of(shown)
+    for each in shown:
+        picture = folder / each.name / PICTURE
+        if each.name in findings:
+            write_atomically(picture, draw_strip_plot(findings[each.name].plot).encode())
+        else:
+            picture.unlink(missing_ok=True)
+    return findings
+
+
+def fill_front_page(text: str, content: str) -> str:
+    """Return a page with this content between its marks; a page without marks is somebody's own and stays."""
+    return _MARKED.sub(lambda found: found[1] + content + found[2], text, count=1)
+
+
+def front_page(shown: Sequence[ShownExhibit]) -> str:
+    """Return the findings and the list of tables as Markdown."""
+    findings = [_finding_block(name, finding) for name, finding in findings_of(shown).items()]
+    blocks = [" ".join([_CONTROLS, LEGEND] if findings else [_FILES]), *findings, *([_FILES] if findings else [])]
+    for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
+        rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
+        if rows:
+            blocks.append("\n".join([f"## {title}\n", "| page | shows |", "|---|---|", *rows]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _finding_block(name: str, finding: KeyFinding) -> str:
+    # A float: beside the text on a wide screen, above it on a narrow one.
+    alt = escape(describe(finding.plot))
+    picture = f'<img align="left" width="{WIDTH}" src="{name}/{PICTURE}" alt="{alt}">'
+    return f'{picture}\n\n{headline(name, finding)}<br clear="left">'
+
+
+def headline(name: str, finding: KeyFinding, folder: str = "") -> str:
+    """Return a finding as one line of Markdown without its details, which its own page has.
+
+    :param folder: where the exhibits are, for a page elsewhere.
+    """
+    text = " ".join(filter(None, (finding.claim, finding.answer)))
+    return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)** {escape_markdown(text)}"
+
+
+def _exhibit_row(shown: ShownExhibit) -> str:
+    name = shown.name
+    missing = f"; {shown.missing} cells missing" if shown.missing else ""
+    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} |"

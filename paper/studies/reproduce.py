@@ -1,0 +1,313 @@
+"""Reproduce exhibits: plan and execute the cells that they need, then show each and write it into one folder.
+
+    OUT/cells.jsonl        the ledger: the record of every cell; cells.csv has the main columns
+    OUT/README.md          what they say in short, and the list of tables
+    OUT/index.html         every exhibit; NAME.md and NAME/ have one each
+    OUT/provenance.json    where the numbers come from, by exhibit
+
+After a kill or an interrupt the same call resumes: cells with a record are not executed again.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from paper.experiments.cells import Cell, Place, cell_name, with_needs
+from paper.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
+from paper.experiments.provenance import (
+    Contribution,
+    Provenance,
+    contributions,
+    device_name,
+    files_read,
+    is_from_this_code,
+    sources_without_commit,
+    this_environment,
+)
+from paper.experiments.resources import Scope
+from paper.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
+from paper.experiments.sources import find_commits
+from paper.experiments.workspace import Workspace
+from paper.studies.exhibit import Exhibit, Part, Table
+from paper.studies.filters import Selection, choose, untrainable_models
+from paper.studies.front_page import in_short, incomplete_text, write_front_page
+from paper.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
+from paper.studies.provenance_notes import describe_provenance, write_exhibit_provenance, write_provenance
+from paper.studies.tables import cells_csv
+from pssa.data.files import write_atomically
+from pssa.errors import InputError, MissingExtra, PssaWarning
+from pssa.models import uses_encoder
+
+
+@dataclass(frozen=True)
+class ExecutionOptions:
+    """Options for executing cells."""
+
+    engine: str = "local"
+    workers: int = 0  # 0: as many as fit
+    address: str = ""  # of a Ray cluster
+    fresh: bool = False  # execute cells again whose record other code made
+
+    def __post_init__(self) -> None:
+        check_engine(self.engine, self.workers, self.address)
+
+    @property
+    def accepts(self) -> Callable[[Record], bool] | None:
+        """Which records of the ledger are reused; None: all."""
+        return is_from_this_code if self.fresh else None
+
+    def workspace(self, out: Path, scope: Scope) -> Workspace:
+        """Return the workspace of an output folder, under absolute paths for workers of a cluster."""
+        if self.engine == "ray":
+            return Workspace(out.absolute(), scope.resources.absolute())
+        return Workspace(out, scope.resources)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The outcome of a reproduction: exhibits and cells."""
+
+    page: Path
+    shown: tuple[str, ...]
+    skipped: Mapping[str, str]  # exhibits whose needs are missing, with the reason
+    left_out: Mapping[str, str]  # models whose vectors or encoder are missing, with the reason
+    broken: Mapping[str, str]  # exhibits that could not be planned or shown, with the reason
+    failures: Mapping[Cell, str]  # cells that failed, with the reason
+    made: int  # cells executed now
+    reused: int
+    missing: int  # cells without a record
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing failed; a skipped exhibit has not failed."""
+        return not self.failures and not self.broken
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        return {
+            "page": str(self.page),
+            "shown": list(self.shown),
+            "skipped": dict(self.skipped),
+            "left_out": dict(self.left_out),
+            "broken": dict(self.broken),
+            "cells": {"made": self.made, "reused": self.reused, "missing": self.missing},
+            "failed": [{"cell": cell_name(cell), "reason": reason} for cell, reason in self.failures.items()],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def reproduce(
+    names: Sequence[str | Exhibit],
+    scope: Scope,
+    out: Path,
+    options: ExecutionOptions | None = None,
+    progress: Progress | None = None,
+    command: str = "",
+) -> Reproduction:
+    """Execute the missing cells of the exhibits, then show and write the exhibits.
+
+    :param command: the command line, for the provenance.
+    :raises InputError: if a name, the resources or the folder cannot be used, or no exhibit can be shown.
+    :raises RunError: if another process uses the folder.
+    """
+    options = options or ExecutionOptions()
+    results = _Results(choose(names), scope, out, command)
+    device = "a Ray cluster" if options.engine == "ray" else device_name(scope.resources.device)
+    workspace, cells = options.workspace(out, scope), results.selection.cells
+    counts = (0, 0)
+
+    def count(done: int, total: int, name: str) -> None:
+        nonlocal counts
+        counts = (done, total)
+        if progress:
+            progress(done, total, name)
+
+    with Ledger.open(out / LEDGER, options.accepts) as ledger:
+        _warn_of_other_code(cells, workspace, ledger)
+        try:
+            outcome = _execute(cells, CellSchedule(workspace, ledger, this_environment(device), count), options)
+        except KeyboardInterrupt:
+            kept = f"{counts[0]} of {counts[1]} cells are done, and their records are kept"
+            raise KeyboardInterrupt(f"{kept}; resume with: {command or 'the same call'}") from None
+        if not outcome.failures:
+            workspace.clear(with_needs(cells))
+        return results.write(ledger, outcome)
+
+
+def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: str = "") -> Reproduction:
+    """Show and write the exhibits from the records that exist; execute nothing. Works while another process executes cells.
+
+    :raises InputError: if the folder has no records, or as `reproduce` does.
+    """
+    if not (out / LEDGER).is_file():
+        raise InputError(f"{out} has no {LEDGER}, so there is nothing to show; choose another --out")
+    results = _Results(choose(names), scope, out, command)
+    ledger = Ledger.read(out / LEDGER)
+    lookup = scope.resources.lookup_in(ledger)
+    outcome = ScheduleResult(reused=sum(lookup(cell) is not None for cell in results.selection.cells))
+    return results.write(ledger, outcome)
+
+
+def _execute(cells: Sequence[Cell], schedule: CellSchedule, options: ExecutionOptions) -> ScheduleResult:
+    todo = plan(cells, schedule.workspace, schedule.ledger)
+    if not todo:
+        return ScheduleResult(reused=len(cells))
+    device = schedule.workspace.resources.device
+    with open_pool(options.engine, options.workers, options.address, device) as pool:
+        if schedule.progress:
+            schedule.progress(0, len(todo), "")
+        return schedule.execute(cells, pool)
+
+
+def _warn_of_other_code(cells: Iterable[Cell], workspace: Workspace, ledger: Ledger) -> None:
+    """Warn of records that the current code might not reproduce."""
+    found = [record for cell in with_needs(cells) if (record := ledger.find(workspace.key(cell))) is not None]
+    others = sum(not is_from_this_code(record) for record in found)
+    if others:
+        warnings.warn(
+            PssaWarning(
+                f"{others} of {len(found)} records in {ledger.path} were made by other code and are reused; "
+                f"use --fresh to execute these cells again"
+            ),
+            stacklevel=3,
+        )
+
+
+@dataclass
+class _Results:
+    """Exhibits to be shown in a folder."""
+
+    exhibits: Sequence[Exhibit]
+    scope: Scope
+    out: Path
+    command: str
+    began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.selection = Selection.find(self.exhibits, self.scope)
+
+    def write(self, ledger: Ledger, outcome: ScheduleResult) -> Reproduction:
+        """Show every exhibit, then write the page, the table of cells and the provenance."""
+        resources, selection = self.scope.resources, self.selection
+        lookup = resources.lookup_in(ledger)
+        provenance = Provenance(
+            self.command,
+            this_environment(device_name(resources.device)),
+            resources.fingerprints(),
+            range(self.scope.seeds),
+            time.perf_counter() - self.began if outcome.done else None,
+        )
+        unnamed = sources_without_commit(record for _, record in _recorded(lookup, selection.cells))
+        origins = _Origins(lookup, provenance, find_commits(unnamed))
+        broken = {**selection.broken, **self._write_exhibits(lookup, origins)}
+        left_out = {**selection.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
+        notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left_out.items())}."] if left_out else []
+        _write_cells(self.out, ledger)
+        return Reproduction(
+            page=self._write_page(origins, notes, outcome.failures),
+            shown=tuple(exhibit.name for exhibit in selection.exhibits if exhibit.name not in broken),
+            skipped=selection.skipped,
+            left_out=untrainable_models(self.scope),
+            broken=broken,
+            failures=outcome.failures,
+            made=outcome.done,
+            reused=outcome.reused,
+            missing=sum(lookup(cell) is None for cell in selection.cells),
+            seconds=time.perf_counter() - self.began,
+        )
+
+    def _write_exhibits(self, lookup: RecordLookup, origins: _Origins) -> dict[str, str]:
+        """Show and write every exhibit; return those that could not be shown, with the reason."""
+        broken = {}
+        for exhibit, cells in self.selection.exhibits.items():
+            try:
+                parts = drop_empty_rows(exhibit.show(exhibit.encoders.within(self.scope), lookup))
+            except Exception as error:
+                # A fault in one exhibit must not cost the others, which may have taken days.
+                broken[exhibit.name] = f"{type(error).__name__}: {error}"
+                continue
+            provenance, made = origins.of(cells)
+            try:
+                about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
+                write_exhibit(self.out, exhibit, [*about, *parts, describe_provenance(provenance, made)])
+                write_exhibit_provenance(self.out, exhibit.name, provenance, made)
+            except ValueError as error:
+                broken[exhibit.name] = str(error)
+        return broken
+
+    def _write_page(self, origins: _Origins, notes: Sequence[str], failures: Mapping[Cell, str]) -> Path:
+        shown = write_provenance(self.out, origins.call, origins.contributions(self.selection.cells))
+        about = [make_section("provenance", "Provenance", shown)]
+        if failures:
+            rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
+            table = Table("failed", "Reasons", ("cell", "reason"), rows)
+            about.insert(0, make_section("failed", "Cells that failed", [table]))
+        return write_page(self.out, notes, about, write_front_page(self.out))
+
+    def _starting_points(self, cells: Sequence[Cell]) -> list[Part]:
+        """Name the vectors and the encoders that models start from, which are not the paper's, with the most seeds of each."""
+        seeds: dict[str, int] = {}
+        for place in (cell.place for cell in cells):
+            if name := self._start(place):
+                seeds[name] = max(seeds.get(name, 0), place.seed + 1)
+        found = [f"{name} ({_at_most(count)})" for name, count in sorted(seeds.items(), reverse=True)]
+        beside = ", where the paper has BERT-large" if any(uses_encoder(cell.place.model) for cell in cells) else ""
+        return [f"Models start from {' and '.join(found)}{beside}."] if found else []
+
+    def _start(self, place: Place) -> str:
+        """Return what the model of a place starts from, in words; empty if it is not there."""
+        resources = self.scope.resources
+        path, name, kind = resources.vectors, "", "word vectors"
+        if place.small_encoder:
+            path, name, kind = resources.small_encoder, resources.small_encoder_name, "the small encoder"
+        elif uses_encoder(place.model):
+            path, name, kind = resources.encoder, resources.encoder_name, "the encoder"
+        return f"{kind} `{name or path.name}`" if path else ""
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """Where the records of cells come from."""
+
+    lookup: RecordLookup
+    call: Provenance  # of this reproduction
+    commits: Mapping[str, str]  # of sources whose records name none
+
+    def of(self, cells: Iterable[Cell]) -> tuple[Provenance, list[Contribution]]:
+        """Return the provenance of an exhibit that shows these cells: only the files and seeds of its own records."""
+        found = list(_recorded(self.lookup, cells))
+        if not found:  # it shows the files themselves
+            return self.call, []
+        seeds = sorted({cell.place.seed for cell, _ in found})
+        return replace(self.call, files=files_read(found), seeds=seeds), self.contributions(cells)
+
+    def contributions(self, cells: Iterable[Cell]) -> list[Contribution]:
+        """Return who made the records of cells and of what they need."""
+        return contributions((record for _, record in _recorded(self.lookup, cells)), self.commits)
+
+
+def _recorded(lookup: RecordLookup, cells: Iterable[Cell]) -> Iterator[tuple[Cell, Record]]:
+    """Yield the cells, and those that they need, that have a record, with it."""
+    return ((cell, record) for cell in with_needs(cells) if (record := lookup(cell)) is not None)
+
+
+def _at_most(seeds: int) -> str:
+    return f"at most {seeds} {'seed' if seeds == 1 else 'seeds'}"
+
+
+def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
+    count = sum(lookup(cell) is None for cell in cells)
+    return [incomplete_text(count, len(cells))] if count else []
+
+
+def _write_cells(out: Path, ledger: Ledger) -> None:
+    try:
+        write_atomically(out / "cells.csv", cells_csv(ledger).encode())
+    except MissingExtra:
+        return  # the exhibits have warned already

@@ -1,4 +1,0 @@
-"""The engine of experiments: cells (a training, a mining, an analysis, a timing), their ledger, schedule and comparison.
-
-It knows no table of the paper; `pssa.studies` declares which cells a table needs and shows their records.
-"""

@@ -1,0 +1,139 @@
+"""Rows side by side: means in points, gains over common seeds, and chances of no gain on runs whose answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.paper.experiments.rooms import FakeLookup, tiny_resources
+
+from paper.experiments.cells import Place, Training
+from paper.experiments.comparison import (
+    RunPair,
+    average,
+    chance_of_no_gain,
+    compare,
+    gather,
+    labels_of,
+    mean_and_std,
+    other_tests,
+    stars,
+)
+from paper.experiments.resources import Scope
+from paper.studies.exhibit import format_mean
+
+LABELS = ["positive", "negative", "neutral"]
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paper.experiments.comparison.RESAMPLES", 2000)
+
+
+def test_mean_and_spread_are_in_points() -> None:
+    assert mean_and_std([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
+    assert mean_and_std([0.5]) == (50.0, None)
+
+
+def test_a_single_value_has_no_spread() -> None:
+    several, one, none = format_mean([0.5, 0.7]), format_mean([0.5], "+"), format_mean([])
+    assert (several.text, one.text, none.text) == ("60.00 ± 14.14", "+50.00", "")
+    assert several.parts == {"mean": pytest.approx(60.0), "spread": pytest.approx(14.1421356)}
+    assert one.parts == {"mean": 50.0, "spread": None}
+    assert none.parts == {"mean": None, "spread": None}
+
+
+def test_only_what_was_found_is_gathered() -> None:
+    cells = {seed: Training(Place("laptop", "memnet", seed)) for seed in (0, 1)}
+    assert gather(FakeLookup({cells[1]: {"key": "b"}}), cells) == {1: {"key": "b"}}
+
+
+def test_predictions_are_digits_into_the_labels() -> None:
+    assert labels_of({"predicted": "201", "labels": LABELS}) == ["neutral", "positive", "negative"]
+
+
+def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -> None:
+    scope = Scope(tiny_resources(tmp_path))
+    _, test = scope.resources.corpora(Place("laptop", "memnet", 0))
+    gold = "".join(str(LABELS.index(example.label or "")) for example in test)
+    # One label of four is wrong in the other row.
+    other = "".join(str((int(digit) + 1) % 3) if place % 4 == 0 else digit for place, digit in enumerate(gold))
+    ours, theirs = ({seed: {"predicted": told, "labels": LABELS} for seed in (0, 1)} for told in (gold, other))
+    gain = compare(scope, Place("laptop", "memnet", 0), ours, theirs)
+    assert gain is not None
+    assert gain.accuracy == pytest.approx(25.0)
+    assert gain.seeds == 2
+    assert stars(gain.p_accuracy) == "**"
+    over_seeds = average(scope, [(Place("laptop", "memnet", 0), ours, theirs)])
+    assert over_seeds is not None
+    assert (over_seeds.accuracy, stars(over_seeds.p_accuracy)) == (gain.accuracy, "**")
+    back = compare(scope, Place("laptop", "memnet", 0), theirs, ours)
+    assert back is not None
+    assert back.p_accuracy == pytest.approx(1.0, abs=0.01)
+
+
+def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
+    row = {0: {"predicted": "0", "labels": LABELS}}
+    scope, place = Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0)
+    assert compare(scope, place, row, {1: row[0]}) is None
+    assert average(scope, [(place, row, {1: row[0]})]) is None
+
+
+@pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])
+def test_stars_follow_the_caption(p: float, told: str) -> None:
+    assert stars(p) == told
+
+
+GOLD = LABELS * 40
+WRONG = [LABELS[(LABELS.index(label) + 1) % 3] for label in GOLD]
+HALF = [*WRONG[:60], *GOLD[60:]]
+
+
+def contest(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> RunPair:
+    return RunPair(GOLD, ours, theirs, LABELS)
+
+
+def test_what_is_always_better_has_no_chance_of_no_gain() -> None:
+    assert chance_of_no_gain([contest([GOLD, GOLD], [WRONG, WRONG])]) == (0.0, 0.0)
+    assert chance_of_no_gain([contest([WRONG, WRONG], [GOLD, GOLD])]) == (1.0, 1.0)
+
+
+def test_equal_runs_gain_nothing() -> None:
+    assert chance_of_no_gain([contest([GOLD, WRONG], [GOLD, WRONG])]) == (1.0, 1.0)
+
+
+def test_a_gain_of_one_seed_of_three_is_chance_where_seeds_are_drawn() -> None:
+    # No resample of instances hides it, but those of the seeds do that leave the one out: (2/3)^3 of them.
+    lucky = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
+    assert all(abs(chance - 8 / 27) < 0.05 for chance in chance_of_no_gain([lucky]))
+    assert chance_of_no_gain([lucky], other_tests) == (0.0, 0.0)
+
+
+def test_a_loss_on_one_test_set_can_outweigh_a_gain_on_another() -> None:
+    gain, loss = contest([GOLD], [HALF]), contest([WRONG], [GOLD])
+    assert chance_of_no_gain([gain]) == (0.0, 0.0)
+    assert chance_of_no_gain([gain, loss]) == (1.0, 1.0)
+    assert chance_of_no_gain([contest([GOLD], [WRONG]), contest([HALF], [GOLD])]) == (0.0, 0.0)
+
+
+def test_test_sets_are_drawn_apart_from_each_other() -> None:
+    # Each set's gain hangs on one seed of three; no gain at all takes resamples of both that leave it out: (8/27)^2 of them.
+    uncertain = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
+    found = chance_of_no_gain([uncertain, uncertain])
+    assert all(abs(chance - (8 / 27) ** 2) < 0.05 for chance in found)
+
+
+def test_seeds_of_several_controls_are_drawn_apart_from_ours() -> None:
+    # In pairs, every seed gains the same; drawn apart, a resample may have our worst seeds and the best of the controls.
+    ours, theirs = [GOLD, HALF, WRONG], [HALF, WRONG, WRONG]
+    paired, apart = RunPair(GOLD, ours, theirs, LABELS), RunPair(GOLD, ours, theirs * 2, LABELS, n_seeds=3)
+    assert paired.observed == apart.observed
+    assert chance_of_no_gain([paired])[0] < 0.05 < chance_of_no_gain([apart])[0]
+
+
+def test_models_on_one_test_set_share_its_resamples() -> None:
+    # Each gains on a half of the instances and loses on the other: on the same resample one makes up for the other.
+    other = [*GOLD[:60], *WRONG[60:]]
+    mean = other_tests([contest([HALF], [GOLD]), contest([other], [GOLD])])[0]
+    assert mean.std() == pytest.approx(0.0, abs=1e-9)

@@ -1,0 +1,167 @@
+"""The rows of the paper's tables, and their scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.paper.experiments.rooms import FakeLookup
+from tests.paper.studies.exhibits.toys import blind, knowing, toy_scope
+from tests.paper.studies.readings import as_read
+
+from paper.experiments.cells import Cell, Mining, Place, Training, settings
+from paper.experiments.comparison import Gain
+from paper.experiments.ledger import Record
+from paper.studies.exhibits._rows import (
+    ATTENDING,
+    METHODS,
+    ModelRow,
+    Scoreboard,
+    entries,
+    format_gain,
+    paper_rows,
+    refined,
+)
+from paper.studies.paper import GAMMA
+
+PLACE = Place("rest", "tnet_att", 1)
+PG = Mining(PLACE, "pg-as")
+
+
+def test_names_of_methods_are_those_of_the_table() -> None:
+    assert all(name == method.name for name, method in METHODS.items())
+    assert [row.name for row in paper_rows("tnet")] == ["", "+KT"]
+    for model in ATTENDING:
+        assert [row.name for row in paper_rows(model)][-3:] == ["+Consensus", "+Human", "again"]
+
+
+@pytest.mark.parametrize(
+    ("name", "training"),
+    [
+        ("", Training(PLACE)),
+        ("+Adaboost", Training(PLACE, "adaboost")),
+        ("+PG-AS", Training(PLACE, evidence=(PG,))),
+        ("+PG-AS_m", Training(PLACE, evidence=(PG,), settings=settings(words="misleading"))),
+        (
+            "+PG-AS, paper's penalty",
+            Training(PLACE, evidence=(PG,), settings=settings(gamma=GAMMA["rest"], penalty="letter")),
+        ),
+        ("again", Training(PLACE, evidence=(Mining(PLACE, "aw-as"),), settings=settings(gamma=0.0))),
+    ],
+)
+def test_a_row_in_a_place_is_a_training(name: str, training: Training) -> None:
+    assert METHODS[name].training_in(PLACE) == training
+
+
+def test_the_paper_s_penalty_is_tried_on_one_data_set_of_encoders() -> None:
+    row = METHODS["+AW-AS, paper's penalty"]
+    assert row.is_tried("memnet", "rest")
+    assert row.is_tried("bertabsa_att", "laptop")
+    assert not row.is_tried("bertabsa_att", "rest")
+    assert METHODS["+AW-AS"].is_tried("bertabsa_att", "rest")
+
+
+def test_a_refined_model_is_mined_by_one_that_is_refined_alike() -> None:
+    chosen = settings(refine="average")
+    place = Place("rest", "bertabsa", 0)
+    assert refined("average").training_in(place) == Training(
+        place, evidence=(Mining(place, "pg-as", chosen),), settings=chosen
+    )
+
+
+PLAIN = ModelRow("memnet", METHODS[""])
+
+
+def test_an_entry_is_trained_in_its_own_kind_of_place(tmp_path: Path) -> None:
+    entry = ModelRow("memnet", METHODS["+Boosting"], share=0.5, stripped=True)
+    place = Place("laptop", "memnet", 0, share=0.5, stripped=True)
+    assert entry.trainings(toy_scope(tmp_path, seeds=2), "laptop") == {
+        0: Training(place, "boosting"),
+        1: Training(Place("laptop", "memnet", 1, share=0.5, stripped=True), "boosting"),
+    }
+
+
+def test_an_entry_takes_no_more_seeds_than_its_method(tmp_path: Path) -> None:
+    entry = ModelRow("memnet", METHODS["+Boosting"])
+    assert list(entry.trainings(toy_scope(tmp_path, seeds=5), "laptop")) == [0, 1, 2]
+
+
+def test_models_and_data_out_of_scope_are_not_trained(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "tnet")
+    assert PLAIN.trainings(scope, "laptop") == {}
+    assert ModelRow("tnet", METHODS[""]).trainings(scope, "rest") == {}
+
+
+def test_a_family_has_its_plain_models_first_and_methods_on_the_one_that_attends() -> None:
+    found = entries(("tnet", "tnet_att"), ("", "+PG-AS"), seeds=2)
+    assert [entry.name for entry in found] == ["TNet", "TNet-ATT", "TNet-ATT (+PG-AS)"]
+    assert {entry.method.seeds for entry in found} == {2}
+
+
+def test_fields_tell_mean_spread_and_distance_from_the_paper(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, seeds=2)
+    places = [Place("laptop", "memnet", seed) for seed in (0, 1)]
+    lookup = FakeLookup({Training(places[0]): blind(), Training(places[1]): knowing()})
+    # ExecutionOptions of 1/3 and 1, and of 1/6 and 1; their spreads are the distances over the root of two.
+    assert as_read(Scoreboard(scope, lookup).fields(PLAIN, "laptop", (70.0, 60.0))) == (
+        *("MN", 2, "66.67 ± 47.14", "58.33 ± 58.93", None),
+        *("70.00 / 60.00", "-3.33 / -1.67"),
+    )
+
+
+def test_fields_of_nothing_keep_the_paper(tmp_path: Path) -> None:
+    board = Scoreboard(toy_scope(tmp_path), FakeLookup())
+    assert as_read(board.fields(PLAIN, "laptop", (70.0, 60.0))) == ("MN", 0, None, None, None, "70.00 / 60.00", None)
+
+
+def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, seeds=2)
+    boosted = ModelRow("memnet", METHODS["+Boosting"])
+    first, second = (Place("laptop", "memnet", seed) for seed in (0, 1))
+    known: dict[Cell, Record] = {
+        Training(first): blind(),
+        Training(second): knowing(),
+        Training(second, "boosting"): knowing(),
+    }
+    gain = Scoreboard(scope, FakeLookup(known)).gain(boosted, PLAIN, "laptop")
+    assert gain is not None
+    assert (gain.accuracy, gain.macro_f1, gain.seeds) == (0.0, 0.0, 1)
+
+
+INTERVAL = {"low macro-F1": -1.5, "high macro-F1": 0.5}
+
+
+def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
+    reading = format_gain(Gain(1.25, -0.5, 0.03, 0.7, 5, -1.5, 0.5))
+    assert reading.text == "+1.25* / -0.50"
+    assert (
+        reading.parts
+        == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5} | INTERVAL
+    )
+    assert (format_gain(None).text, list(format_gain(None).parts)) == ("", list(reading.parts))
+
+
+def test_an_entry_gains_nothing_over_itself(tmp_path: Path) -> None:
+    lookup = FakeLookup({Training(Place("laptop", "memnet", 0)): knowing()})
+    assert Scoreboard(toy_scope(tmp_path), lookup).gain(PLAIN, PLAIN, "laptop") is None
+
+
+def test_a_line_has_the_points_that_were_measured(tmp_path: Path) -> None:
+    whole, half = PLAIN, ModelRow("memnet", METHODS[""], share=0.5)
+    lookup = FakeLookup({Training(Place("laptop", "memnet", 0)): blind()})
+    board = Scoreboard(toy_scope(tmp_path), lookup)
+    line = board.line("MN", {50: half, 100: whole}, "laptop")
+    assert line is not None
+    assert (line.name, line.x, line.spread) == ("MN", (100,), (None,))
+    assert line.y == pytest.approx((100 / 6,))
+    assert board.line("MN", {50: half}, "laptop") is None
+
+
+def test_a_point_of_one_seed_has_no_spread_beside_one_of_two(tmp_path: Path) -> None:
+    half = ModelRow("memnet", METHODS[""], share=0.5)
+    known: dict[Cell, Record] = {Training(Place("laptop", "memnet", seed)): knowing() for seed in (0, 1)}
+    known[Training(Place("laptop", "memnet", 0, share=0.5))] = blind()
+    line = Scoreboard(toy_scope(tmp_path, seeds=2), FakeLookup(known)).line("MN", {50: half, 100: PLAIN}, "laptop")
+    assert line is not None
+    # Two seeds that agree do have one: zero.
+    assert (line.x, line.spread) == ((50, 100), (None, 0.0))

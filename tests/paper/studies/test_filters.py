@@ -1,0 +1,136 @@
+"""Exhibits chosen by name, those whose needs are missing, and dry runs that count cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.studies.stand_in import MORE, QUICK, counting
+
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, describe
+from paper.experiments.ledger import Ledger
+from paper.experiments.provenance import is_from_this_code, this_environment
+from paper.experiments.resources import DataSource, Resources, Scope
+from paper.studies import exhibits
+from paper.studies.exhibit import Exhibit
+from paper.studies.filters import Selection, choose, dry_run, missing_needs
+from pssa.errors import InputError
+
+PLACE = Place("laptop", "memnet", 0)
+BARE = Scope(Resources({"laptop": DataSource(Path("train.txt"))}))
+
+
+def exhibit(name: str, *cells: Cell, needs: tuple[str, ...] = ()) -> Exhibit:
+    return Exhibit(name, name.title(), lambda scope: cells, lambda scope, lookup: (), needs)
+
+
+def test_exhibits_are_chosen_by_name_each_once() -> None:
+    own = exhibit("own")
+    assert [found.name for found in choose(["overall", own, "overall"])] == ["overall", "own"]
+
+
+def test_all_is_every_exhibit_there_is() -> None:
+    assert [found.name for found in choose(["all", "overall"])] == list(exhibits.names())
+
+
+def test_an_unknown_exhibit_is_refused_with_those_there_are() -> None:
+    with pytest.raises(InputError, match=r"unknown exhibit 'overal'; known: .*overall"):
+        choose(["overal"])
+
+
+@pytest.mark.parametrize(
+    ("needs", "reason"),
+    [
+        ((), ""),
+        (("laptop",), ""),
+        (("vectors",), "needs --vectors"),
+        (("encoder", "rest"), "needs --encoder and data set rest"),
+        (("opinion_words",), "needs a data set with opinion words"),
+    ],
+)
+def test_missing_needs_are_named(needs: tuple[str, ...], reason: str) -> None:
+    assert missing_needs(exhibit("x", needs=needs), BARE) == reason
+
+
+def test_what_is_there_is_not_lacked() -> None:
+    source = DataSource(Path("train.txt"), opinion_words=Path("words"))
+    full = Scope(Resources({"laptop": source, "rest": DataSource(Path("t"))}, Path("vectors.txt"), Path("encoder")))
+    wanting = exhibit("x", needs=("vectors", "encoder", "opinion_words", "rest"))
+    assert missing_needs(wanting, full) == ""
+    # Words of a data set that nobody asked for do not count.
+    assert missing_needs(wanting, replace(full, data_sets=("rest",))) == "needs a data set with opinion words"
+
+
+def test_cells_of_all_exhibits_are_wanted_once() -> None:
+    base, kt = Training(PLACE), Training(PLACE, "kt")
+    wanted = Selection.find([exhibit("a", base, kt, base), exhibit("b", kt), exhibit("c", needs=("encoder",))], BARE)
+    assert [(found.name, cells) for found, cells in wanted.exhibits.items()] == [("a", (base, kt)), ("b", (kt,))]
+    assert wanted.cells == [base, kt]
+    assert wanted.skipped == {"c": "needs --encoder"}
+
+
+def test_an_exhibit_that_fails_to_plan_does_not_cost_the_others() -> None:
+    def cells(scope: Scope) -> Iterator[Cell]:
+        yield Training(PLACE)
+        raise KeyError("rest")
+
+    broken = Exhibit("broken", "Broken", cells, lambda scope, lookup: ())
+    wanted = Selection.find([broken, exhibit("sound", Training(PLACE))], BARE)
+    assert [found.name for found in wanted.exhibits] == ["sound"]
+    assert wanted.broken == {"broken": "KeyError: 'rest'"}
+
+
+def test_where_nothing_can_be_shown_the_reasons_are_told() -> None:
+    with pytest.raises(InputError, match="no exhibit can be shown: a needs --encoder; b needs --vectors"):
+        Selection.find([exhibit("a", needs=("encoder",)), exhibit("b", needs=("vectors",))], BARE)
+    with pytest.raises(InputError, match="no exhibit can be shown: none was named"):
+        Selection.find([], BARE)
+
+
+PLACE = Place("laptop", "memnet", 0)
+LOOKED = counting("looked", lambda scope: [Analysis(Training(PLACE), "agreement")])
+
+
+def scope_and_ledger(folder: Path, *cells: Training | Mining, **more: object) -> Scope:
+    """A ledger with outcomes of these cells."""
+    scope = Scope(tiny_resources(folder), seeds=1)
+    with Ledger.open(folder / "out" / "cells.jsonl") as ledger:
+        for cell in cells:
+            ledger.append({"key": scope.resources.key(cell), "cell": describe(cell), **more})
+    return scope
+
+
+def counts(cells: int, there: int, to_do: int) -> dict[str, int]:
+    return {"cells": cells, "there": there, "to_do": to_do}
+
+
+def test_cells_that_exhibits_share_count_once(tmp_path: Path) -> None:
+    # A baseline, a mining and the training that it supervises; the same baseline and one that trains on.
+    found = dry_run([QUICK, MORE], scope_and_ledger(tmp_path, Training(PLACE, "kt")), tmp_path / "out")
+    assert found["exhibits"] == {"quick": counts(3, 0, 3), "more": counts(2, 1, 1)}
+    assert found["total"] == counts(4, 1, 3)
+
+
+def test_a_model_whose_parameters_are_needed_again_is_to_do(tmp_path: Path) -> None:
+    scope = scope_and_ledger(tmp_path, Training(PLACE))
+    assert dry_run([LOOKED], scope, tmp_path / "out")["total"] == counts(2, 1, 2)
+
+
+def test_what_other_sources_made_can_be_left_out(tmp_path: Path) -> None:
+    scope = scope_and_ledger(tmp_path, Training(PLACE), made={"sources": "others"})
+    assert dry_run([MORE], scope, tmp_path / "out", is_from_this_code)["total"] == counts(2, 0, 2)
+    scope = scope_and_ledger(tmp_path, Training(PLACE), made=asdict(this_environment("cpu")))
+    assert dry_run([MORE], scope, tmp_path / "out", is_from_this_code)["total"] == counts(2, 1, 1)
+
+
+def test_an_exhibit_that_cannot_be_planned_does_not_hide_the_others(tmp_path: Path) -> None:
+    def fail(scope: Scope) -> list[Training]:
+        raise ValueError("no plan")
+
+    broken = Exhibit("broken", "Broken", fail, QUICK.show)
+    found = dry_run([broken, MORE], scope_and_ledger(tmp_path), tmp_path / "nowhere")
+    assert (found["broken"], found["total"]) == ({"broken": "ValueError: no plan"}, counts(2, 0, 2))
+    assert not (tmp_path / "nowhere").exists()

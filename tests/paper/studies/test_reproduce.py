@@ -1,0 +1,246 @@
+"""Exhibits from beginning to end; where nothing is said of training, cells are carried out by a stand-in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn, counting
+from tests.paper.studies.tiny_run import SUPERVISED
+
+from paper.experiments import provenance, schedule
+from paper.experiments.cells import Place, Training, cell_name
+from paper.experiments.ledger import Ledger, RecordLookup
+from paper.experiments.provenance import now
+from paper.experiments.resources import Scope
+from paper.experiments.workspace import Workspace
+from paper.studies.exhibit import Part
+from paper.studies.reproduce import ExecutionOptions, reproduce, show_only
+from pssa.errors import InputError, RunError
+from pssa.execution import WorkerLost
+
+ROOT = Path(__file__).resolve().parents[3]
+ONE = ExecutionOptions(workers=1)
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    found = StandIn()
+    monkeypatch.setattr(schedule, "execute_cell", found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def scope(tmp_path_factory: pytest.TempPathFactory) -> Scope:
+    return Scope(tiny_resources(tmp_path_factory.mktemp("resources")), seeds=1)
+
+
+def test_cells_are_carried_out_once_and_shown(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE, lambda *step: told.append(step), "python -m paper it")
+    assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
+    assert [step[:2] for step in told] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [step[2] for step in told] == ["", *stand_in.done]
+    assert (report.shown, report.made, report.reused, report.missing) == (("quick", "more"), 4, 0, 0)
+    assert report.is_complete
+    assert report.page == tmp_path / "index.html"
+    assert "2 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
+    for said in ("Made by `python -m paper it`", "Models start from word vectors `vectors.txt` (at most 1 seed)."):
+        assert said in (tmp_path / "more.md").read_text("utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("README.md", "cells.jsonl", "cells.csv", "evidence", "index.html", "provenance.json"),
+        *("quick", "quick.md", "more", "more.md"),
+    }
+    json.dumps(report.as_dict())
+
+
+def test_a_second_call_repeats_nothing(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
+    assert stand_in.done == [KT]
+    assert (report.made, report.reused) == (1, 2)
+    stand_in.done.clear()
+    assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["wall_seconds"] > 0
+    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).made == 0
+    assert stand_in.done == []
+    # What is only shown took no time worth telling, and was made by others.
+    assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["wall_seconds"] is None
+    assert "Shown by" in (tmp_path / "quick.md").read_text("utf-8")
+
+
+def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    page = reproduce([MORE], scope, tmp_path, ONE).page.read_text("utf-8")
+    assert 'id="quick"' in page
+    assert 'id="more"' in page
+
+
+def test_every_exhibit_keeps_where_its_numbers_come_from(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    (tmp_path / "provenance.json").write_text('{"command": "of an older version"}')
+    reproduce([QUICK], scope, tmp_path, ONE, command="first")
+    page = reproduce([MORE], scope, tmp_path, ONE, command="second").page.read_text("utf-8")
+    stored = json.loads((tmp_path / "provenance.json").read_text("utf-8"))
+    assert stored["command"] == "second"
+    assert {name: each["command"] for name, each in stored["exhibits"].items()} == {"quick": "first", "more": "second"}
+    assert [each["cells"] for each in stored["exhibits"]["quick"]["made_by"]] == [3]
+    today = now()[:10]
+    for name in ("quick", "more"):
+        foot = (tmp_path / f"{name}.md").read_text("utf-8").partition("<details>")[2]
+        assert today in foot
+        assert foot.rstrip().endswith("</details>")
+    assert "first" in page
+    # What somebody broke is left out, and the rest is written.
+    (tmp_path / "quick" / "provenance.json").write_text("[]")
+    reproduce([MORE], scope, tmp_path, ONE)
+    assert set(json.loads((tmp_path / "provenance.json").read_text("utf-8"))["exhibits"]) == {"more"}
+
+
+def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.failing = {MINE: MemoryError("out of it")}
+    left = Workspace(tmp_path, scope.resources).weights(Training(Place("laptop", "memnet", 0)))
+    left.mkdir(parents=True)
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
+    assert stand_in.done == [BASE, KT]
+    assert [(cell_name(cell), reason) for cell, reason in report.failures.items()] == [
+        (MINE, "MemoryError: out of it"),
+        (FINAL, f"needs {MINE}, which failed"),
+    ]
+    assert not report.is_complete
+    assert report.missing == 1
+    assert "Incomplete: 1 of 2 cells have no outcome" in (tmp_path / "quick.md").read_text("utf-8")
+    assert "Incomplete" not in (tmp_path / "more.md").read_text("utf-8")
+    assert "MemoryError: out of it" in report.page.read_text("utf-8")
+    # Somebody will want to go on from there.
+    assert left.is_dir()
+    stand_in.failing = {}
+    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).is_complete
+    assert not left.parent.exists()
+
+
+def test_an_interrupted_call_says_how_to_go_on_and_then_does(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.failing = {FINAL: KeyboardInterrupt()}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        reproduce([QUICK], scope, tmp_path, ONE, command="python -m paper quick --out x")
+    assert (
+        str(caught.value)
+        == "2 of 3 cells are done, and their records are kept; resume with: python -m paper quick --out x"
+    )
+    stand_in.failing = {}
+    stand_in.done.clear()
+    reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == [FINAL]
+
+
+def test_a_cell_whose_process_is_ended_from_outside_is_tried_once_more_and_then_told(
+    scope: Scope, stand_in: StandIn, tmp_path: Path
+) -> None:
+    stand_in.failing = {MINE: WorkerLost("A process in the process pool was terminated abruptly")}
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
+    assert stand_in.done == [BASE, KT]
+    assert "and again when it ran alone" in next(iter(report.failures.values()))
+    assert "fewer workers" in next(iter(report.failures.values()))
+
+
+def test_another_process_in_the_folder_is_refused(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    with (
+        Ledger.open(tmp_path / "cells.jsonl"),
+        pytest.raises(RunError, match=r"cells\.jsonl is in use by another process"),
+    ):
+        reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == []
+
+
+def test_what_is_there_can_be_shown_beside_a_process_at_work(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([MORE], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    with Ledger.open(tmp_path / "cells.jsonl"):
+        report = show_only([QUICK, MORE], scope, tmp_path)
+    assert stand_in.done == []
+    assert (report.made, report.reused, report.missing) == (0, 2, 1)
+    assert report.is_complete
+    assert "1 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
+
+
+def test_a_folder_without_a_ledger_has_nothing_to_show(scope: Scope, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no cells\.jsonl, so there is nothing to show"):
+        show_only([QUICK], scope, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exhibits_that_lack_something_are_left_out_with_the_reason(
+    scope: Scope, stand_in: StandIn, tmp_path: Path
+) -> None:
+    lacking = counting("lacking", SUPERVISED.cells, needs=("encoder",))
+    report = reproduce([MORE, lacking], scope, tmp_path, ONE)
+    assert (report.shown, report.skipped) == (("more",), {"lacking": "needs --encoder"})
+    assert report.is_complete
+    assert "Left out: lacking needs --encoder." in report.page.read_text("utf-8")
+
+
+def test_an_exhibit_that_cannot_be_shown_does_not_cost_the_others(
+    scope: Scope, stand_in: StandIn, tmp_path: Path
+) -> None:
+    def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
+        raise ZeroDivisionError("no seeds")
+
+    broken = replace(QUICK, name="broken", show=show)
+    report = reproduce([broken, MORE], scope, tmp_path, ONE)
+    assert (report.shown, report.broken) == (("more",), {"broken": "ZeroDivisionError: no seeds"})
+    assert not report.is_complete
+    assert (tmp_path / "more.md").is_file()
+
+
+def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
+    scope: Scope, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
+    with pytest.warns(UserWarning, match=r"3 of 3 records in .*cells\.jsonl were made by other code.*fresh"):
+        reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == []
+    stand_in.failing = {FINAL: OSError("disk")}
+    report = reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True))
+    assert stand_in.done == [BASE, MINE]
+    # What the other sources made of it is not shown as if it were ours.
+    assert report.missing == 1
+    stand_in.failing = {}
+    stand_in.done.clear()
+    assert reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True)).made == 1
+    assert stand_in.done == [FINAL]
+    made = json.loads((tmp_path / "provenance.json").read_text("utf-8"))["made_by"]
+    assert [(each["sources"], each["cells"]) for each in made] == [("changed", 3)]
+
+
+def test_findings_come_from_the_ledger_by_key(scope: Scope, tmp_path: Path) -> None:
+    cell = Training(Place("laptop", "memnet", 0))
+    with Ledger.open(tmp_path / "cells.jsonl") as ledger:
+        lookup = scope.resources.lookup_in(ledger)
+        assert lookup(cell) is None
+        ledger.append({"key": scope.resources.key(cell), "accuracy": 0.5})
+        assert (lookup(cell) or {})["accuracy"] == 0.5
+        assert lookup(Training(Place("rest", "memnet", 0))) is None
+
+
+def test_a_cluster_is_given_whole_paths_and_the_same_keys(
+    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Path(str(scope.resources.vectors)).parent
+    monkeypatch.chdir(files)
+    resources = scope.resources
+    source = resources.sources["laptop"]
+    near = replace(
+        resources,
+        sources={"laptop": replace(source, train=source.train.relative_to(files), test=None)},
+        vectors=Path("vectors.txt"),
+    )
+    room = ExecutionOptions("ray").workspace(Path("out"), Scope(near))
+    assert room.folder == files / "out"
+    assert room.resources.vectors == files / "vectors.txt"
+    assert (room.resources.sources["laptop"].train, room.resources.sources["laptop"].test) == (source.train, None)
+    assert room.key(Training(Place("laptop", "memnet", 0))) == near.key(Training(Place("laptop", "memnet", 0)))
+    assert ONE.workspace(Path("out"), Scope(near)).folder == Path("out")
