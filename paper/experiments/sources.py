@@ -17,7 +17,7 @@ _PACKAGE, _PAPER = "src/pssa", "paper/experiments"
 # Rooms of the package that only show, serve or use a run and cannot change an outcome. Digests of records and commits depend on
 # these lists: the first is that of commits in which this room was part of the package.
 _OUTSIDE_BEFORE = ("aspects", "bulk", "cli", "serve", "report", "studies")
-_OUTSIDE = (*_OUTSIDE_BEFORE, "insights", "predict")
+_OUTSIDE = (*_OUTSIDE_BEFORE, "insights", "joint", "predict")
 _LENGTH = 12  # of a commit's name
 
 
