@@ -40,7 +40,7 @@ from pssa.evaluation import predict as prediction
 from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.execution import ProcessPool, WorkerSetup
 from pssa.models import IndexedCorpus, Pretrained
-from pssa.runs import classifier
+from pssa.runs import torch_runtime
 from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.input_profile import InputProfile
@@ -153,13 +153,13 @@ def timed_stages(clock: Clock) -> Iterator[None]:
     """Put a clock around the stages of a job; texts are tokenised in another thread, and rows written in a third."""
     stages: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
         (engines.ScoringTask, "windows", partial(clock.around_items, "read")),
-        (engines, "parse_given", partial(clock.around, "parse")),
+        (scorer, "parse_row", partial(clock.around, "parse")),
         (plain_tokenizer.PlainTokenizer, "read", partial(clock.around, "tokenise, in another thread")),
-        (classifier.Classifier, "index", partial(clock.around, "build tensors")),
-        (classifier, "start_logits", lambda function: clock.around("launch", clock.around_gpu(function))),
+        (torch_runtime.TorchRuntime, "index", partial(clock.around, "build tensors")),
+        (torch_runtime, "start_logits", lambda function: clock.around("launch", clock.around_gpu(function))),
         (prediction, "_fetch", partial(clock.around_result, "wait for the GPU")),
-        (classifier.Classifier, "answers", partial(clock.around, "make answers")),
-        (window, "_encoded", partial(clock.around, "encode rows")),
+        (torch_runtime.TorchRuntime, "_answers", partial(clock.around, "make answers")),
+        (window, "_finish_window", partial(clock.around, "encode rows")),
         (partial_output.PartialOutput, "append", partial(clock.around, "write, in another thread")),
     )
     with ExitStack() as stack:
@@ -177,10 +177,10 @@ def other_settings(window: int = 0, ahead: int = 0, graphs: bool = True, threads
         if ahead:
             stack.enter_context(patch.object(engines, "_WINDOWS_AHEAD", ahead))
         if not graphs:
-            stack.enter_context(patch.object(scorer, "_recorded_encoders", lambda classifier: []))
+            stack.enter_context(patch.object(torch_runtime.TorchRuntime, "recorded_encoders", lambda runtime: []))
         if threads:
-            in_threads = lambda windows, scorer, *more: engines.score_windows(windows, scorer, threads, *more)  # noqa: E731
-            stack.enter_context(patch.object(engines, "overlap_windows", in_threads))
+            stack.enter_context(patch.object(torch_runtime.TorchRuntime, "n_threads", threads))
+            stack.enter_context(patch.object(engines, "overlap_windows", engines.score_windows))
         yield
 
 
@@ -298,7 +298,7 @@ class Bench:
 
     def loop(self, count: int) -> dict[str, float]:
         """Return rows per second of the model alone, on tensors that are ready."""
-        indexed, size = self.indexed(count), scorer.default_batch_size(_MODEL, "cuda")
+        indexed, size = self.indexed(count), self.loaded.torch.usual_batch
         work = partial(prediction.predict_logits, self.loaded.torch.model, indexed, size)
         work()
         return {"rows/s": count / _seconds(work)}

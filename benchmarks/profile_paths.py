@@ -26,7 +26,7 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 import pssa
-from pssa.bulk.scorer import default_batch_size
+from pssa import models
 from pssa.evaluation import predict_logits
 from pssa.models import IndexedCorpus
 from pssa.runs.prepared_data import prepare
@@ -135,7 +135,7 @@ def paths_of(context: RunContext, few: int) -> dict[str, tuple[Callable[[], obje
     return {
         f"training, {name}": (lambda: _epoch(context, model, data), len(data)),
         f"PG mining, {name}": (lambda: observe(model, data, saliency), len(data)),
-        f"scoring, {name}": (lambda: predict_logits(model, data, default_batch_size(name, "cpu")), len(data)),
+        f"scoring, {name}": (lambda: predict_logits(model, data, 16 if models.uses_encoder(name) else 64), len(data)),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -13,13 +13,14 @@ import torch
 from harness import write_rows
 
 from pssa.bulk.output_format import choose_output_format
-from pssa.bulk.rows import ScorableRow, output_fields, parse_row
-from pssa.bulk.scorer import default_batch_size, default_window_rows
+from pssa.bulk.rows import AskedRow, output_fields, parse_row
+from pssa.bulk.scorer import default_window_rows
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import Window, read_windows
-from pssa.data.example import Corpus
+from pssa.data.example import Corpus, Example
 from pssa.evaluation import predict_logits
 from pssa.runs import load
+from pssa.runs.answers import examples_of
 
 __all__ = ["stages_of_scoring"]
 
@@ -29,7 +30,7 @@ Found = TypeVar("Found")
 def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[str, float]:
     """Return the microseconds per row of each stage, over a few windows of the file."""
     classifier = load(run, device="cpu")
-    window_rows, batch_size = (find(classifier.name, "cpu") for find in (default_window_rows, default_batch_size))
+    window_rows, batch_size = default_window_rows(classifier.name, "cpu"), classifier.torch.usual_batch
     spent: dict[str, float] = {}
 
     def timed(stage: str, work: Callable[[], Found]) -> Found:
@@ -47,8 +48,8 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
         cut = read_windows(find_sources([str(source)], None), window_rows)
         for _ in range(windows_read):
             window = timed("reading", partial(next, cut))
-            accepted = timed("finding words and aspect", partial(_accepted, window))
-            examples = [row.example for row in accepted]
+            accepted = timed("finding the aspect", partial(_accepted, window))
+            examples = timed("finding words", partial(_examples, accepted))
             data = timed("cutting and indexing", partial(classifier.torch.index, examples))
             logits = timed("computing", partial(predict_logits, classifier.torch.model, data, batch_size))
             said = timed("answers", partial(classifier.answers, examples, logits.softmax(dim=1)))
@@ -58,5 +59,9 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
     return {stage: 1e6 * seconds / rows for stage, seconds in spent.items()}
 
 
-def _accepted(window: Window) -> list[ScorableRow]:
-    return [row for row in map(parse_row, window.rows) if isinstance(row, ScorableRow)]
+def _examples(rows: Sequence[AskedRow]) -> list[Example]:
+    return [example for row in rows for example, _ in examples_of(row.question)]
+
+
+def _accepted(window: Window) -> list[AskedRow]:
+    return [row for row in map(parse_row, window.rows) if isinstance(row, AskedRow)]

@@ -11,7 +11,7 @@ import pytest
 from tests.test_hardness_runs import write_run
 
 import pssa
-from pssa.aspects.run import open_tagger
+from pssa.aspects.find import open_tagger
 from pssa.data.files import atomic_path, hold_lock, make_folders, require_contained, write_atomically
 from pssa.errors import InputError
 from pssa.runs.directory import RunDirectory

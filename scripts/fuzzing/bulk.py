@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,8 +19,7 @@ from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
 from pssa.bulk import FindingOptions, Job, Scoring, predict
 from pssa.bulk.engines import ScoringTask
-from pssa.bulk.rows import Score
-from pssa.bulk.scorer import open_scorer
+from pssa.bulk.scorer import Scorer, open_scorer
 from pssa.bulk.window import Window, score_window
 from pssa.data import embedded
 from pssa.data.formats import FORMATS
@@ -43,7 +42,7 @@ class _Left(BaseException):
 class OneThreadEngine:
     """Scores in this thread, by a run that is loaded once; the process ends after so many windows."""
 
-    score: Score
+    scorer: Scorer
     most: int | None = None
 
     def resolve(self, scoring: Scoring) -> Scoring:
@@ -53,7 +52,7 @@ class OneThreadEngine:
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield scored windows."""
         for window in islice(task.windows(), self.most):
-            yield score_window(window, self.score, task.output_format, task.open_parser())
+            yield score_window(window, replace(self.scorer, finding=task.finding), task.output_format)
         if self.most is not None:
             raise _Left
 
@@ -89,7 +88,7 @@ def _scoring(run: Path, name: str, finding: FindingOptions | None = None) -> Cal
     found = finding or FindingOptions()
 
     def prepare(folder: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
+        engine = OneThreadEngine(open_scorer(run, ON_CPU, NAMED))
 
         def attack(content: bytes) -> None:
             (folder / name).write_bytes(content)
@@ -124,7 +123,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
     for part in (1, 2):
         (folder / f"in{part}.jsonl").write_bytes(FORMATS.module("json_lines").encode(CORPUS))
     with suppress(_Left):
-        predict(_job(run, folder, name, "new"), OneThreadEngine(open_scorer(run, ON_CPU)[0], 1))
+        predict(_job(run, folder, name, "new"), OneThreadEngine(open_scorer(run, ON_CPU, NAMED), 1))
     # Those who go on with it may finish it, and others come after them.
     shutil.copytree(folder / f"{name}.part", folder / _BEGUN)
     return folder
@@ -132,7 +131,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
 
 def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
     def prepare(_: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
+        engine = OneThreadEngine(open_scorer(run, ON_CPU, NAMED))
 
         def attack(content: bytes) -> None:
             shutil.rmtree(left / f"{name}.part", ignore_errors=True)

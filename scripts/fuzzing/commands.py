@@ -48,7 +48,7 @@ def command_targets(folder: Path) -> dict[str, Target]:
 
 def _surveying(run: Path) -> Callable[[Path], Attack]:
     def prepare(folder: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, replace(ON_CPU, saliency=""))[0])  # with the usual saliency
+        engine = OneThreadEngine(open_scorer(run, replace(ON_CPU, saliency=""), NAMED))  # with the usual saliency
 
         def attack(content: bytes) -> None:
             (folder / "case.csv").write_bytes(content)

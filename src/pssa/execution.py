@@ -74,6 +74,18 @@ def overlap_ordered(
         yield started.popleft()()
 
 
+def count_threads() -> int:
+    """Return how many threads torch uses or, where it is not loaded, how many cores there are."""
+    torch = sys.modules.get("torch")
+    return int(torch.get_num_threads()) if torch else os.cpu_count() or 1
+
+
+def set_threads(count: int) -> None:
+    """Set the number of threads of torch, if it is loaded: what answers without it has its own."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(count)
+
+
 @dataclass(frozen=True)
 class WorkerSetup:
     """What each worker does before its first call."""
@@ -85,11 +97,10 @@ class WorkerSetup:
 
     def run(self) -> None:
         """Set the thread count and call the initializer."""
-        import torch
-
-        torch.set_num_threads(self.n_threads)
+        set_threads(self.n_threads)
         if self.initializer is not None:
             self.initializer(*self.arguments)
+            set_threads(self.n_threads)  # if the initializer has imported torch
 
 
 class WorkerPool(AbstractContextManager["WorkerPool"]):
@@ -118,11 +129,9 @@ class ThreadPool(WorkerPool):
     """Threads of this process, each of which computes with one torch thread."""
 
     def __init__(self, n_workers: int) -> None:
-        import torch
-
         super().__init__(n_workers)
-        self._n_threads_before = torch.get_num_threads()
-        self._executor = ThreadPoolExecutor(n_workers, "worker", partial(torch.set_num_threads, 1))
+        self._n_threads_before = count_threads()
+        self._executor = ThreadPoolExecutor(n_workers, "worker", partial(set_threads, 1))
 
     def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Start a call in a free thread."""
@@ -130,10 +139,8 @@ class ThreadPool(WorkerPool):
 
     def close(self, now: bool = False) -> None:
         """Drop the calls that have not started; a thread cannot be stopped, so wait for the others in any case."""
-        import torch
-
         self._executor.shutdown(cancel_futures=True)
-        torch.set_num_threads(self._n_threads_before)
+        set_threads(self._n_threads_before)
 
 
 class ProcessPool(WorkerPool):
@@ -176,14 +183,14 @@ class ProcessPool(WorkerPool):
 
 def _start_process(setup: WorkerSetup, n_started: Any) -> None:
     """Take one of the GPUs in turn and run the setup; all processes share the count of those that started before."""
-    import torch
-
     # Ctrl-C is for the process that hands out the calls; it ends the others, and they end with it if it is killed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     with n_started.get_lock():
         number, n_started.value = n_started.value, n_started.value + 1
-    if setup.uses_gpu and torch.cuda.is_available():
+    if setup.uses_gpu:
+        import torch
+
         torch.cuda.set_device(number % torch.cuda.device_count())
     setup.run()
 

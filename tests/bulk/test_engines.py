@@ -25,13 +25,11 @@ from tests.bulk.made_rows import sentences, write_rows
 from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
 from pssa.bulk.engines import overlap_windows, rare_garbage_collection, score_windows
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.row_finder import parse_given
 from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Window
-from pssa.data.example import Example
 from pssa.data.rows import Row
 from pssa.errors import InputError, RunError
-from pssa.runs import Answer
+from pssa.runs.answers import Answer, Question
 from pssa.runs.torch_runtime import TorchRuntime
 
 
@@ -40,8 +38,8 @@ def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 16)
 
 
-def positive(examples: Sequence[Example]) -> list[Answer]:
-    return [Answer("positive", {"positive": 1.0}, "screen", 0, 6) for _ in examples]
+def positive(questions: Sequence[Question]) -> list[list[Answer]]:
+    return [[Answer("positive", {"positive": 1.0}, "screen", 0, 6)] for _ in questions]
 
 
 def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way() -> None:
@@ -52,11 +50,11 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
             begun.append(number)
             yield Window("in", (0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
 
-    def slow_at_first(examples: Sequence[Example]) -> list[Answer]:
+    def slow_at_first(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
         time.sleep(0.02 if len(done) < 2 else 0)
-        return positive(examples)
+        return lambda: positive(questions)
 
-    for result in score_windows(source(), slow_at_first, 3, OutputFormat("json_lines"), parse_given):
+    for result in score_windows(source(), Scorer(slow_at_first, n_threads=3), OutputFormat("json_lines")):
         done.append(result.end[1])
         assert len(begun) - len(done) <= 4  # three threads, and one that waits
     assert done == list(range(12))
@@ -65,13 +63,13 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
 def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> None:
     threads, before = torch.get_num_threads(), set(threading.enumerate())
 
-    def broken(examples: Sequence[Example]) -> list[Answer]:
+    def broken(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
         assert torch.get_num_threads() == 1
         raise RuntimeError("broken")
 
     windows = [Window("in", (0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
     with pytest.raises(RuntimeError, match="broken"):
-        list(score_windows(iter(windows), broken, 2, OutputFormat("json_lines"), parse_given))
+        list(score_windows(iter(windows), Scorer(broken, n_threads=2), OutputFormat("json_lines")))
     assert torch.get_num_threads() == threads
     assert not set(threading.enumerate()) - before
 
@@ -91,23 +89,20 @@ def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
 
 
 def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> None:
-    def start(examples: Sequence[Example]) -> Callable[[], Callable[[], list[Answer]]]:
-        def compute() -> Callable[[], list[Answer]]:
-            if any("early" in example.text for example in examples):
-                raise InputError("cannot be cut")
-            return lambda: fetch(examples)
+    def start(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
+        if any("early" in question.text for question in questions):
+            raise InputError("cannot be cut")
+        return lambda: fetch(questions)
 
-        return compute
-
-    def fetch(examples: Sequence[Example]) -> list[Answer]:
-        if any("late" in example.text for example in examples):
+    def fetch(questions: Sequence[Question]) -> list[list[Answer]]:
+        if any("late" in question.text for question in questions):
             raise InputError("cannot be explained")
-        return positive(examples)
+        return positive(questions)
 
     texts = ("screen", "early screen", "a screen", "late screen")
     rows = tuple(Row(line, {"text": text, "aspect": "screen"}) for line, text in enumerate(texts))
     windows = (Window("in", (0, number), 0, rows, ()) for number in range(4))
-    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines"), parse_given):
+    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
         assert (result.summary.rows, result.summary.rejected) == (2, 2)
         assert [json.loads(line)["line"] for line in result.rejected.splitlines()] == [1, 3]
 

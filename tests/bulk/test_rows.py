@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from pssa.bulk.rows import RejectedRow, ScorableRow, output_columns, output_fields, parse_row, score_each
-from pssa.data.example import Example
+from pssa.bulk.rows import AskedRow, RejectedRow, output_columns, output_fields, parse_row, score_each
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError
-from pssa.runs import Answer
-from pssa.runs.answers import Explanation
+from pssa.runs.answers import Answer, Question, Word
 
 ANSWER = Answer("positive", {"positive": 0.75, "negative": 0.25}, "screen", 2, 8)
-EXPLANATION = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (1.0, 0.0), "attention", ANSWER)
+EXPLAINED = replace(ANSWER, words=(Word(0, 1, 1.0), Word(2, 8, 0.0)))
 
 
 def test_a_row_becomes_an_example_whatever_its_label_is() -> None:
     judged = parse_row(Row(4, {"text": "a screen", "aspect": "screen", "label": 3.5}))
-    assert isinstance(judged, ScorableRow)
-    assert (judged.line, judged.example.aspect_text, judged.example.label, judged.warnings) == (
-        4,
-        "screen",
-        None,
-        (),
-    )
+    assert isinstance(judged, AskedRow)
+    assert judged == AskedRow(4, judged.fields, Question("a screen", ((2, 8),)))
 
 
 def test_a_row_with_other_names_keeps_them() -> None:
     given = {"review": "a screen", "term": "screen", "polarity": "neutral", "label": "seen"}
     judged = parse_row(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
-    assert isinstance(judged, ScorableRow)
-    assert judged.example.aspect_text == "screen"
+    assert isinstance(judged, AskedRow)
+    assert judged.question == Question("a screen", ((2, 8),))
     assert list(output_fields(judged.fields, ANSWER).items()) == [
         ("review", "a screen"),
         ("term", "screen"),
@@ -48,7 +42,7 @@ def test_a_row_with_other_names_keeps_them() -> None:
 
 def test_a_doubtful_aspect_is_noted() -> None:
     judged = parse_row(Row(1, {"text": "screen or screen", "aspect": "screen"}))
-    assert isinstance(judged, ScorableRow)
+    assert isinstance(judged, AskedRow)
     assert len(judged.warnings) == 1
 
 
@@ -87,7 +81,7 @@ def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
     for _ in range(63):
         deep = {"in": [deep]} if isinstance(deep, dict) else [deep]
     row = {"text": "a screen", "aspect": "screen"}
-    assert isinstance(parse_row(Row(1, row | {"deep": deep})), ScorableRow)
+    assert isinstance(parse_row(Row(1, row | {"deep": deep})), AskedRow)
     judged = parse_row(Row(1, row | {"deep": [deep]}))
     assert isinstance(judged, RejectedRow)
     assert judged.reason == "has more than 64 lists or objects inside each other; leave out that field"
@@ -109,7 +103,7 @@ def test_a_label_is_kept_as_gold_unless_there_is_a_gold_already(fields: dict[str
 
 
 def test_word_scores_stand_under_a_name_of_their_own() -> None:
-    row = output_fields({"text": "a screen", "words": [[0, 1], [2, 8]]}, EXPLANATION)
+    row = output_fields({"text": "a screen", "words": [[0, 1], [2, 8]]}, EXPLAINED, "a screen", "attention")
     assert row["words"] == [[0, 1], [2, 8]]
     assert row["explanation"] == {
         "saliency": "attention",
@@ -121,35 +115,38 @@ def test_word_scores_stand_under_a_name_of_their_own() -> None:
     assert tuple(row) == output_columns({"text": "", "words": ""}, explained=True)
 
 
-EXAMPLES = [Example.from_text(text, (0, 1)) for text in ("x one", "x bad", "x nan", "x two")]
+QUESTIONS = [Question(text, ((0, 1),)) for text in ("x one", "x bad", "x nan", "x two")]
 
 
-def moody(examples: Sequence[Example]) -> list[Answer]:
+def moody(questions: Sequence[Question]) -> list[list[Answer]]:
     """Refuse a batch with a bad text; answer NaN to another."""
-    if any("bad" in example.text for example in examples):
+    if any("bad" in question.text for question in questions):
         raise InputError("a bad text")
-    return [Answer(one.text, {"positive": math.nan if "nan" in one.text else 1.0}, "x", 0, 1) for one in examples]
+    return [[Answer(one.text, {"positive": math.nan if "nan" in one.text else 1.0}, "x", 0, 1)] for one in questions]
 
 
-def test_an_example_that_cannot_be_scored_spoils_no_other() -> None:
-    first, bad, nan, last = score_each(moody, EXAMPLES)
+def test_a_question_that_cannot_be_answered_spoils_no_other() -> None:
+    first, bad, nan, last = score_each(moody, QUESTIONS)
     assert (bad, nan) == ("a bad text", "the model gives no finite number for this text")
-    assert [value.label for value in (first, last) if isinstance(value, Answer)] == ["x one", "x two"]
+    assert [answer.label for value in (first, last) for answer in value if isinstance(answer, Answer)] == [
+        "x one",
+        "x two",
+    ]
     assert score_each(moody, []) == []
 
 
 def test_shares_that_are_no_finite_numbers_are_refused() -> None:
-    endless = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (math.inf, 0.0), "attention", ANSWER)
-    assert score_each(lambda examples: [EXPLANATION, endless], EXAMPLES[:2]) == [
-        EXPLANATION,
+    endless = replace(ANSWER, words=(Word(0, 1, math.inf),))
+    assert score_each(lambda questions: [[EXPLAINED], [ANSWER, endless]], QUESTIONS[:2]) == [
+        [EXPLAINED],
         "the model gives no finite number for this text",
     ]
 
 
-def test_errors_that_are_no_examples_fault_are_raised_unless_they_are_caught() -> None:
-    def broken(examples: Sequence[Example]) -> list[Answer]:
+def test_errors_that_are_no_questions_fault_are_raised_unless_they_are_caught() -> None:
+    def broken(questions: Sequence[Question]) -> list[list[Answer]]:
         raise RuntimeError("a secret")
 
     with pytest.raises(RuntimeError, match="secret"):
-        score_each(broken, EXAMPLES)
-    assert score_each(broken, EXAMPLES, Exception, lambda error: type(error).__name__) == ["RuntimeError"] * 4
+        score_each(broken, QUESTIONS)
+    assert score_each(broken, QUESTIONS, Exception, lambda error: type(error).__name__) == ["RuntimeError"] * 4

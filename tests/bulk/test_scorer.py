@@ -17,19 +17,24 @@ import pssa
 from pssa import models
 from pssa.bulk import Job, LocalEngine, Scoring, predict
 from pssa.bulk import scorer as scorer_module
-from pssa.bulk.scorer import default_batch_size, default_window_rows, export, open_scorer, open_session
+from pssa.bulk.scorer import Scorer, default_window_rows, export, open_scorer, open_session
 from pssa.data import embedded
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import InputError, MissingExtra
 from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
-from pssa.runs import Answer
-from pssa.runs.answers import Explanation
+from pssa.runs.answers import Answer, Question
 from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 from pssa.runs.torch_runtime import TorchRuntime
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
+
+
+def ask(scorer: Scorer, examples: Sequence[Example]) -> list[Answer]:
+    """What is said of the aspect of each example."""
+    questions = [Question(example.text, (example.aspect_chars,)) for example in examples]
+    return [answer for inside in scorer.start(questions)() for answer in inside]
 
 
 @pytest.mark.parametrize(
@@ -55,29 +60,36 @@ def test_a_device_is_where_it_is_computed() -> None:
     assert Scoring().chosen_device == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def test_what_suits_follows_from_the_model_and_the_device() -> None:
-    assert (default_window_rows("memnet", "cpu"), default_batch_size("memnet", "cpu")) == (2048, 64)
-    assert (default_window_rows("bertabsa_cls", "cpu"), default_batch_size("bertabsa_cls", "cpu")) == (512, 16)
+def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_window_rows("memnet", "cpu") == 2048
+    assert default_window_rows("bertabsa_cls", "cpu") == 512
     for model in ("memnet", "bertabsa"):
-        assert (default_window_rows(model, "cuda"), default_batch_size(model, "cuda")) == (4096, 1024)
+        assert default_window_rows(model, "cuda") == 4096
+    runtime = pssa.load(run).torch
+    assert runtime.usual_batch == 64
+    pieces = PieceFeaturizer(tiny_encoder(), pair=False)
+    assert replace(runtime, featurizer=pieces).usual_batch == 16
+    monkeypatch.setattr(TorchRuntime, "is_on_gpu", True)
+    assert runtime.usual_batch == 1024
 
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
-    score, n_threads = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert n_threads == torch.get_num_threads()
-    expected = pssa.load(run).answer(EXAMPLES, 2)
-    assert list(score(EXAMPLES)) == expected
+    scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
+    assert (scorer.n_threads, scorer.saliency, scorer.overlaps) == (torch.get_num_threads(), None, False)
+    for ours, theirs in zip(ask(scorer, EXAMPLES), pssa.load(run).answer(EXAMPLES, 2), strict=True):
+        assert (ours.label, ours.aspect, ours.notes) == (theirs.label, theirs.aspect, theirs.notes)
+        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
     assert export(run, Scoring()) == b""
 
 
 @pytest.mark.parametrize("saliency", ["", "gradient"])
 def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> None:
-    found = open_scorer(run, Scoring(saliency=saliency, device="cpu"))[0](EXAMPLES)
-    for ours, theirs in zip(found, explain(pssa.load(run), EXAMPLES, saliency), strict=True):
-        assert isinstance(ours, Explanation)
-        assert (ours.saliency, ours.spans, ours.aspect) == (theirs.saliency, theirs.spans, theirs.aspect)
-        assert ours.shares == pytest.approx(theirs.shares, abs=1e-6)
-        assert ours.answer.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
+    scorer = open_scorer(run, Scoring(saliency=saliency, device="cpu"))
+    assert scorer.saliency == (saliency or "attention")
+    for ours, theirs in zip(ask(scorer, EXAMPLES), explain(pssa.load(run), EXAMPLES, saliency), strict=True):
+        assert tuple((word.start, word.end) for word in ours.words) == theirs.spans
+        assert [word.share for word in ours.words] == pytest.approx(theirs.shares, abs=1e-6)
+        assert ours.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
 
 
 def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +100,7 @@ def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: 
         return encode(model, batch)
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    open_scorer(run, Scoring(saliency="attention", device="cpu"))[0](EXAMPLES)
+    ask(open_scorer(run, Scoring(saliency="attention", device="cpu")), EXAMPLES)
     assert runs == [len(EXAMPLES)]
 
 
@@ -100,7 +112,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
         return encode(model, batch)
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4))[0](EXAMPLES)
+    ask(open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)), EXAMPLES)
     assert runs == [4, 4, 1]
 
 
@@ -109,7 +121,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
 def test_one_long_text_does_not_make_every_row_as_wide(
     run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None
 ) -> None:
-    monkeypatch.setattr("pssa.bulk.scorer._MAX_TABLE_WORDS", 200 if saliency is None else 200 * 32)
+    monkeypatch.setattr("pssa.runs.torch_runtime._MAX_TABLE_WORDS", 200 if saliency is None else 200 * 32)
     long = Example.from_text("so " * 900 + "huge", (2700, 2704))
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
     tables, index = list[int](), WordFeaturizer.index
@@ -120,13 +132,10 @@ def test_one_long_text_does_not_make_every_row_as_wide(
         return corpus
 
     monkeypatch.setattr(WordFeaturizer, "index", watched)
-    found = open_scorer(run, Scoring(saliency=saliency, device="cpu"))[0](examples)
-    *others, widest = sorted(tables)
-    assert widest == 256  # a window of the long text
-    assert len(others) > 1
-    assert max(others) <= 200
-    answers = [value.answer if isinstance(value, Explanation) else value for value in found]
-    for ours, theirs in zip(answers, pssa.load(run).answer(examples), strict=True):
+    found = ask(open_scorer(run, Scoring(saliency=saliency, device="cpu")), examples)
+    assert len(tables) > 1
+    assert max(tables) <= 200  # a part of the long text has no more words
+    for ours, theirs in zip(found, pssa.load(run).answer(examples), strict=True):
         assert (ours.aspect, ours.start) == (theirs.aspect, theirs.start)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
 
@@ -149,24 +158,26 @@ def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch:
     other = models.build("memnet", one.torch.featurizer.table, 3, {}, seed=5).eval()
     both = replace(one, runtime=replace(one.torch, members=(*one.torch.members, other), vote_weights=(1.0, 3.0)))
     monkeypatch.setattr("pssa.bulk.scorer.load", lambda *given, **more: both)
-    found = open_scorer(run, Scoring(saliency="attention", device="cpu"))[0](EXAMPLES)
+    found = ask(open_scorer(run, Scoring(saliency="attention", device="cpu")), EXAMPLES)
     for ours, alone, voted in zip(found, explain(one, EXAMPLES, "attention"), both.answer(EXAMPLES), strict=True):
-        assert isinstance(ours, Explanation)
-        assert ours.shares == pytest.approx(alone.shares, abs=1e-6)
-        assert ours.answer.probabilities == pytest.approx(voted.probabilities, abs=1e-6)
+        assert [word.share for word in ours.words] == pytest.approx(alone.shares, abs=1e-6)
+        assert ours.probabilities == pytest.approx(voted.probabilities, abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*only a window around the aspect")
-def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(run: Path) -> None:
-    score, _ = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
-    longest = Example.from_text("so " * 511 + "huge", (1533, 1537))
-    assert len(score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
-    long = Example.from_text("so " * 512 + "huge", (1536, 1540))
+def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pssa.runs.torch_runtime._MAX_QUADRATIC_WORDS", 100)
+    scorer = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
+    longest = Example.from_text("so " * 99 + "huge", (297, 301))
+    assert len(ask(scorer, [longest, *EXAMPLES])) == len(EXAMPLES) + 1
+    long = Example.from_text("so " * 100 + "huge", (300, 304))
     with pytest.raises(
-        InputError, match=r"the text has 513 words, and leave_one_out explains .* at most 512; shorten it"
+        InputError, match=r"the text has 101 words, and leave_one_out explains .* at most 100; shorten it"
     ):
-        score([*EXAMPLES, long])
-    assert open_scorer(run, Scoring(saliency="gradient", device="cpu"))[0]([long])
+        ask(scorer, [*EXAMPLES, long])
+    assert ask(open_scorer(run, Scoring(saliency="gradient", device="cpu")), [long])
 
 
 ONNX_EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(60))]
@@ -181,9 +192,8 @@ def exported(run: Path) -> bytes:
 
 @pytest.mark.slow
 def test_answers_of_onnx_runtime_are_those_of_torch(run: Path, exported: bytes) -> None:
-    found = open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported)[0](ONNX_EXAMPLES)
+    found = ask(open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported=exported), ONNX_EXAMPLES)
     for ours, theirs in zip(found, pssa.load(run).answer(ONNX_EXAMPLES), strict=True):
-        assert isinstance(ours, Answer)
         assert (ours.label, ours.aspect, ours.start) == (theirs.label, theirs.aspect, theirs.start)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-5)
 
@@ -195,12 +205,14 @@ def test_eight_bits_say_nearly_the_same(
     scoring = Scoring(runtime="onnx", quantize="int8")
     eight = export(run, scoring)
     assert eight != exported
-    found, expected = open_scorer(run, scoring, eight)[0](ONNX_EXAMPLES), pssa.load(run).answer(ONNX_EXAMPLES)
+    found, expected = (
+        ask(open_scorer(run, scoring, exported=eight), ONNX_EXAMPLES),
+        pssa.load(run).answer(ONNX_EXAMPLES),
+    )
     for label in pssa.load(run).labels:
         said = [answer.probabilities[label] for answer in expected]
         assert max(said) - min(said) > 4 * CLOSE, label  # else any model would say nearly the same
     for ours, theirs in zip(found, expected, strict=True):
-        assert isinstance(ours, Answer)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=CLOSE)
     monkeypatch.setattr("pssa.bulk.engines.export", lambda run, asked: eight if asked.quantize else b"")
     source = write_rows(tmp_path / "in.jsonl", sentences(30))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,13 @@ from pssa.bulk import Job, LocalEngine, Summary, predict
 from pssa.bulk import window as window_module
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import read_tables
-from pssa.bulk.row_finder import parse_given
 from pssa.bulk.rows import RejectedRow
+from pssa.bulk.scorer import Scorer
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, Window, _unify_column_names, read_windows, score_window
-from pssa.data.example import Example
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError, RunError, for_command_line, setting
-from pssa.runs import Answer
+from pssa.runs.answers import Answer, Question
 
 
 def windows(paths: list[Path], rows: int, *more: Any, **options: Any) -> list[Window]:
@@ -128,22 +127,24 @@ def test_the_first_row_that_can_be_used_decides_about_the_columns(tmp_path: Path
 OUTPUT_COLUMNS = ("text", "aspect", "label", "probabilities")
 
 
-def score(examples: Sequence[Example]) -> list[Answer]:
+def start(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
     """Positive where the text is short; a fault where it says nan; texts with `never` are refused, with all that come along."""
-    if any("never" in example.text for example in examples):
+    if any("never" in question.text for question in questions):
         raise InputError("it says never")
-    return [answer(example) for example in examples]
+    return lambda: [[answer(question)] for question in questions]
 
 
-def answer(example: Example) -> Answer:
-    label = "positive" if len(example.text) < 12 else "negative"
-    sure = float("nan") if "nan" in example.text else 1.0
-    return Answer(label, {label: sure}, example.aspect_text, *example.aspect_chars)
+def answer(question: Question) -> Answer:
+    label = "positive" if len(question.text) < 12 else "negative"
+    sure = float("nan") if "nan" in question.text else 1.0
+    assert question.aspects is not None
+    ((start, end),) = question.aspects
+    return Answer(label, {label: sure}, question.text[start:end], start, end)
 
 
 def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Window:
     window = Window("in.jsonl", (0, 9), 70, tuple(rows), OUTPUT_COLUMNS, fault)
-    return score_window(window, score, form or OutputFormat("json_lines"), parse_given)
+    return score_window(window, Scorer(start), form or OutputFormat("json_lines"))
 
 
 def row(line: int, text: str, **more: object) -> Row:
@@ -205,13 +206,13 @@ def test_a_row_that_parquet_cannot_hold_at_all_is_rejected_and_others_go_on_in_s
 def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
     asked: list[int] = []
 
-    def counted(examples: Sequence[Example]) -> list[Answer]:
-        asked.append(len(examples))
-        return score(examples)
+    def counted(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
+        asked.append(len(questions))
+        return start(questions)
 
     rows = [row(line, "never a screen" if line == 5 else "a screen") for line in range(64)]
     window = Window("in.jsonl", (0, 64), 0, tuple(rows), OUTPUT_COLUMNS)
-    result = score_window(window, counted, OutputFormat("json_lines"), parse_given)
+    result = score_window(window, Scorer(counted), OutputFormat("json_lines"))
     assert (result.summary.rows, result.summary.rejected) == (63, 1)
     assert len(asked) <= 13
 

@@ -123,7 +123,7 @@ def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped(
     assert (result.code, len(rows_of(target))) == (0, 1)
     assert result.err.count("no row up to here has the column 'no' for id") == 1
     (bad,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
-    assert bad["reason"] == "this row has no column 'review' for text (columns); found note"
+    assert bad["reason"] == "this row has no column 'review' for text (--columns); found note"
 
 
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:

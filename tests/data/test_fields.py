@@ -55,10 +55,10 @@ def test_an_aspect_that_is_found_inside_a_word_only_is_doubtful(text: str, aspec
     fields: dict[str, Any] = {"text": text, "aspect": aspect}
     example = example_from_fields(fields, ordinal_required=True)
     said = f"aspect {aspect!r} is found inside the word {word!r} only; check that it is meant"
-    assert find_aspect_doubt(fields, example) == (said if word else None)
     start, end = example.aspect_chars
-    assert find_aspect_doubt(fields | {"from": start, "to": end}, example) is None
-    assert find_aspect_doubt(fields | {"words": [[0, len(text)]]}, example) is None
+    assert find_aspect_doubt(fields, text, (start, end)) == (said if word else None)
+    assert find_aspect_doubt(fields | {"from": start, "to": end}, text, (start, end)) is None
+    assert find_aspect_doubt(fields | {"words": [[0, len(text)]]}, text, (start, end)) is None
 
 
 def test_an_aspect_beside_punctuation_is_a_whole_word() -> None:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pssa.data.example import Example
-from pssa.serve.batcher import Batcher, PendingRequest, Result, ServedRun
+from pssa.runs.answers import Question
+from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Result, ServedRun
 from pssa.serve.limits import Limits
 
 PATIENCE = 120.0  # seconds; a machine that is slow and busy may need many
@@ -22,12 +22,12 @@ class Recorder:
         self.batches: list[list[str]] = []
         self.saliencies: list[str | None] = []
 
-    def __call__(self, classifier: Any, examples: Sequence[Example], saliency: str | None) -> list[Result]:
-        self.batches.append([example.text for example in examples])
+    def __call__(self, classifier: Any, aspects: Sequence[AskedAspect], saliency: str | None) -> list[Result]:
+        self.batches.append([aspect.question.text for aspect in aspects])
         self.saliencies.append(saliency)
         self.asked.release()
         assert self.gate.wait(PATIENCE)
-        return [{"label": example.text, "probabilities": {"positive": 1.0}} for example in examples]
+        return [{"label": aspect.question.text, "probabilities": {"positive": 1.0}} for aspect in aspects]
 
 
 def batcher_of(limits: Limits) -> Batcher:
@@ -37,9 +37,9 @@ def batcher_of(limits: Limits) -> Batcher:
 
 
 def order(*texts: str, saliency: str | None = None, run: str = "first") -> PendingRequest:
-    """One example a text, the aspect its first word."""
-    examples = [Example.from_text(text, (0, len(text.split()[0]))) for text in texts]
-    return PendingRequest(examples, run, saliency)
+    """One aspect a text, its first word; each is judged in all of its text."""
+    aspects = [AskedAspect(Question(text, ((0, len(text.split()[0])),)), len(text.split())) for text in texts]
+    return PendingRequest(aspects, run, saliency)
 
 
 def until(happened: Callable[[], bool], seconds: float = PATIENCE) -> None:

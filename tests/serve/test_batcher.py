@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import queue
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import pytest
 from tests.serve.recorder import PATIENCE, Recorder, batcher_of, order, until
-from torch import nn
 
 from pssa.data.example import Example
 from pssa.errors import InputError
-from pssa.runs.answers import Answer
+from pssa.runs.answers import Answer, Question, examples_of
 from pssa.runs.classifier import Classifier
-from pssa.serve.batcher import Batcher, PendingRequest, score
+from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, score
 from pssa.serve.limits import Limits
 
 LIMITS = Limits(items=4, aspects=1, queue=12, batch=4, wait_ms=0)
@@ -184,34 +183,35 @@ def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder)
 
 
 class Moody:
-    """In place of a classifier: dislikes some texts, and reads long ones with a warning, as encoders do."""
+    """In place of a classifier and its runtime: dislikes some texts, and reads long ones with a warning, as encoders do."""
 
-    name = "memnet"
-    model = nn.Linear(1, 1)
+    saliency = "attention"
 
     @property
     def torch(self) -> Moody:
         return self
+
+    runtime = torch
 
     def index(self, examples: Sequence[Example]) -> None:
         long = sum("long" in example.text for example in examples)
         if long:
             warnings.warn(f"{long} of {len(examples)} are long", stacklevel=2)
 
-    def answer(self, examples: Sequence[Example], batch_size: int) -> list[Answer]:
-        self.index(examples)
-        for example in examples:
-            if "bad" in example.text:
+    def start(self, questions: Sequence[Question], **_: Any) -> Callable[[], list[list[Answer]]]:
+        self.index([example for question in questions for example, _ in examples_of(question)])
+        for question in questions:
+            if "bad" in question.text:
                 raise InputError("a bad text")
-            if "broken" in example.text:
+            if "broken" in question.text:
                 raise RuntimeError("a secret")
-        shares = [float("nan") if "nan" in example.text else 1.0 for example in examples]
-        return [Answer(e.text, {"positive": share}, "x", 0, 1) for e, share in zip(examples, shares, strict=True)]
+        shares = [float("nan") if "nan" in question.text else 1.0 for question in questions]
+        answers = zip(questions, shares, strict=True)
+        return lambda: [[Answer(question.text, {"positive": share}, "x", 0, 1)] for question, share in answers]
 
 
 def outcomes(*texts: str) -> list[dict[str, Any]]:
-    examples = [Example.from_text(text, (0, 1)) for text in texts]
-    return score(cast(Classifier, Moody()), examples, None)
+    return score(cast(Classifier, Moody()), [AskedAspect.of(Question(text, ((0, 1),))) for text in texts], None)
 
 
 def test_answers_come_in_the_order_of_the_examples() -> None:
@@ -245,9 +245,10 @@ def test_what_is_no_finite_number_is_an_error() -> None:
 @pytest.mark.parametrize("saliency", [None, "attention", "gradient"])
 def test_many_at_once_are_scored_as_each_alone(classifier: Classifier, saliency: str | None) -> None:
     # More than are read together, of different lengths.
-    examples = [Example.from_text(f"{'so ' * (7 * n % 11)}the screen {n} is huge", (0, 2)) for n in range(40)]
-    for example, found in zip(examples, score(classifier, examples, saliency), strict=True):
-        [expected] = score(classifier, [example], saliency)
+    texts = [f"{'so ' * (7 * n % 11)}the screen {n} is huge" for n in range(40)]
+    aspects = [AskedAspect.of(Question(text, ((0, 2),))) for text in texts]
+    for aspect, found in zip(aspects, score(classifier, aspects, saliency), strict=True):
+        [expected] = score(classifier, [aspect], saliency)
         assert found["label"] == expected["label"]
         assert found["probabilities"] == pytest.approx(expected["probabilities"], abs=1e-5)
         if saliency is not None:

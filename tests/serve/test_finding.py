@@ -164,7 +164,7 @@ def test_a_tagger_that_is_named_is_loaded_instead_of_the_one_of_the_run(
         return NameFinder(("screen",))
 
     monkeypatch.setattr(batcher, "has_tagger", lambda run: True)
-    monkeypatch.setattr(batcher, "load_finder", load_finder)
+    monkeypatch.setattr(batcher, "open_finder", load_finder)
     for tagger in (Path("elsewhere"), None):
         open_batcher([folders.first, folders.versus], Limits(), tagger=tagger).close()
     assert loaded == [Path("elsewhere"), folders.first]

@@ -12,10 +12,11 @@ from starlette.testclient import TestClient
 from tests.serve.conftest import Folders, Start
 
 import pssa
-from pssa.bulk.rows import RejectedRow, ScorableRow
+from pssa.bulk.rows import RejectedRow
 from pssa.runs import Classifier
 from pssa.serve import batcher as batcher_module
 from pssa.serve import handlers, tables
+from pssa.serve.batcher import AskedAspect
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import find_aspect, wait_for_results
 from pssa.serve.limits import Limits
@@ -40,8 +41,9 @@ def place(start: int, end: int) -> Offsets:
 def found(text: str, aspect: str | Offsets) -> tuple[tuple[int, int], str]:
     """Where an aspect is found, and the warnings about it."""
     row = find_aspect(text, aspect)
-    assert isinstance(row, ScorableRow)
-    return row.example.aspect_chars, "; ".join(row.warnings)
+    assert isinstance(row, AskedAspect)
+    assert row.question.aspects is not None
+    return row.question.aspects[0], "; ".join(row.warnings)
 
 
 @pytest.mark.parametrize("aspect", ["screen", "SCREEN", place(4, 10)])
@@ -83,8 +85,8 @@ def test_what_cannot_be_found_says_why(text: str, aspect: str | Offsets, error: 
 
 def test_a_row_may_say_which_occurrence_is_meant() -> None:
     table = CsvTable.read(b"text,aspect,ordinal,id\nkeys and keys,keys,0,6\nkeys and keys,keys,1,7\n", Limits())
-    rows = [row for _, row in table.rows() if isinstance(row, ScorableRow)]
-    assert [(row.example.aspect_chars, row.warnings) for row in rows] == [((0, 4), ()), ((9, 13), ())]
+    rows = [row for _, row in table.rows() if isinstance(row, AskedAspect)]
+    assert [(row.question.aspects, row.warnings) for row in rows] == [(((0, 4),), ()), (((9, 13),), ())]
 
 
 def test_columns_of_an_aspect_come_back_as_they_were(client: TestClient) -> None:

@@ -19,11 +19,10 @@ from tests.serve.conftest import Folders
 from tests.serve.live import Live, read_all, request, serving
 from tests.serve.recorder import PATIENCE, Recorder, batcher_of, until
 
-from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
 from pssa.serve import batcher as batcher_module
-from pssa.serve.batcher import Batcher, Result, open_batcher, score
+from pssa.serve.batcher import AskedAspect, Batcher, Result, open_batcher, score
 from pssa.serve.limits import Limits
 from pssa.serve.server import bind, hosts_of, is_loopback, url_of
 
@@ -65,11 +64,11 @@ def test_each_of_many_at_once_gets_its_own_answer(
     batcher = open_batcher([folders.first], Limits(batch=16))
     batches: list[int] = []
 
-    def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:
-        batches.append(len(examples))
+    def once_others_wait(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str | None) -> list[Result]:
+        batches.append(len(aspects))
         if len(batches) == 1:  # however fast the model is, there will be some to be answered together
             until(lambda: batcher.n_waiting >= 16)
-        return score(classifier, examples, saliency)
+        return score(classifier, aspects, saliency)
 
     monkeypatch.setattr(batcher_module, "score", once_others_wait)
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
 from pssa.aspects.sentences import split_sentences
 from pssa.data.example import Example, sentence_key
+from pssa.data.files import require_contained
 from pssa.data.tokenize import Span, cut_at, tokenize
-from pssa.errors import setting
+from pssa.errors import InputError, setting
+from pssa.runs.directory import RunDirectory
+from pssa.runs.run_names import resolve_run
 
 FILE = "tagger.json"
 FOLDER = "aspects"  # of the tagger within the run of a classifier
@@ -24,12 +28,31 @@ FIND_ADVICE = (
     f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, use the one that comes with the package with"
     f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
 )
+_SHORT = 4000  # characters of texts of which many are kept
 Place = tuple[int, int, int]  # number of a text, and where a sentence of it begins and ends
 
 
 def has_tagger(run: Path) -> bool:
     """Return whether the run of a classifier has a tagger, finished or not."""
     return (run / FOLDER / FILE).is_file()
+
+
+def open_tagger(root: Path) -> RunDirectory:
+    """Return the directory of a tagger, or of the tagger within the run of a classifier.
+
+    :raises InputError: if `root` is something else, or a link in it leads outside.
+    """
+    root = resolve_run(root)
+    if not root.is_dir():
+        what = "is a file" if root.exists() else "does not exist"
+        raise InputError(f"{root} {what}; expected a tagger directory created by `pssa aspects train --out`")
+    if not (root / FILE).is_file() and (root / FOLDER / FILE).is_file():
+        root = root / FOLDER
+    if not (root / FILE).is_file():
+        other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
+        raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
+    require_contained(root)
+    return RunDirectory(root)
 
 
 class Finder(Protocol):
@@ -55,9 +78,17 @@ class FoundAspect:
         return examples_of([self])[0]
 
 
+_split_short, _split_long = lru_cache(1024)(split_sentences), lru_cache(4)(split_sentences)
+
+
+def sentences_of(text: str) -> tuple[Span, ...]:
+    """Return the sentences of a text, which is asked for them when its aspects are found, judged and noted."""
+    return _split_short(text) if len(text) <= _SHORT else _split_long(text)
+
+
 def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
     """Return the aspects of each text, in order and without overlap; a text may have several sentences, or none."""
-    places = [(row, start, end) for row, text in enumerate(texts) for start, end in split_sentences(text)]
+    places = [(row, start, end) for row, text in enumerate(texts) for start, end in sentences_of(text)]
     found: list[list[FoundAspect]] = [[] for _ in texts]
     for row, aspect in find_at(finder, texts, places):
         found[row].append(aspect)

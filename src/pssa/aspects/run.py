@@ -17,17 +17,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from pssa.aspects.find import FILE, FOLDER
+from pssa.aspects.find import FILE, open_tagger
 from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
-from pssa.data.files import require_contained, write_atomically
+from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import RunDirectory, read_schema, write_json, write_tensors
+from pssa.runs.directory import read_schema, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
-from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load_weights, require_enough_weights
 from pssa.training import Settings
 
@@ -156,24 +155,6 @@ _FIELDS: dict[str, Parser] = {
     "max_epochs": integer,
     "options": _options,
 }
-
-
-def open_tagger(root: Path) -> RunDirectory:
-    """Return the directory of a tagger, or of the tagger within the run of a classifier.
-
-    :raises InputError: if `root` is something else, or a link in it leads outside.
-    """
-    root = resolve_run(root)
-    if not root.is_dir():
-        what = "is a file" if root.exists() else "does not exist"
-        raise InputError(f"{root} {what}; expected a tagger directory created by `pssa aspects train --out`")
-    if not (root / FILE).is_file() and (root / FOLDER / FILE).is_file():
-        root = root / FOLDER
-    if not (root / FILE).is_file():
-        other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
-        raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
-    require_contained(root)
-    return RunDirectory(root)
 
 
 def resume_hint(root: Path) -> str:

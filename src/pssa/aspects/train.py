@@ -13,8 +13,8 @@ from typing import Any
 from torch import nn
 
 from pssa import models
-from pssa.aspects.find import FOLDER
-from pssa.aspects.run import TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
+from pssa.aspects.find import FOLDER, open_tagger
+from pssa.aspects.run import TaggerConfig, save_tagger, with_dimension, write_card
 from pssa.aspects.spans import AspectSentence, read_sentences
 from pssa.aspects.tagger import PRESENCE, as_example, index_sentences, predict_tags, spans_of, tags_of
 from pssa.aspects.tagger_finder import cut_parts

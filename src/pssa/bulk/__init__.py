@@ -2,8 +2,8 @@
 
 from pssa.bulk.aspects import find_aspects
 from pssa.bulk.engines import Engine, LocalEngine, ProcessEngine, RayEngine
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.job import Job, Progress, predict
-from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import STANDARD

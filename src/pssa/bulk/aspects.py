@@ -6,34 +6,36 @@ has no row and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import torch
-
-from pssa.aspects.run import TaggerConfig, open_tagger
-from pssa.bulk.engines import Engine, ScoringTask, rare_garbage_collection
+from pssa.aspects.find import Finder, open_tagger
+from pssa.bulk.engines import Engine, ScoringTask, score_windows
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.job import Job, Observer, carry_out
-from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.row_finder import FindingOptions, RowFinder
-from pssa.bulk.rows import RejectedRow, Summary
-from pssa.bulk.window import AddedFields, Window, finish_window, fitting_outcome, read_windows, written_fields
+from pssa.bulk.rows import Summary, Value
+from pssa.bulk.scorer import Scorer
+from pssa.bulk.window import AddedFields, Window, read_windows
 from pssa.data.rows import Columns
-from pssa.execution import ThreadPool, map_ordered
+from pssa.execution import count_threads
+from pssa.runs.answers import Answer, Question, with_found
+from pssa.runs.loading import is_joint, open_finder
+from pssa.runs.run_names import resolve_run
 
 _WINDOW_ROWS, _ENCODER_WINDOW_ROWS = 512, 128
 _GPU_THREADS = 2  # one cuts sentences into words while the other keeps the GPU busy
 
 
 def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
-    """Carry out a job whose run is a tagger, in threads of this process.
+    """Carry out a job whose run is a tagger, or finds aspects, in threads of this process.
 
     :param observer: is called with the progress after each window.
     :raises InputError: for what cannot be read or written; the message names a row by its line.
     """
-    root = open_tagger(job.run).root
-    n_rows = _WINDOW_ROWS if TaggerConfig.load(root).encoder is None else _ENCODER_WINDOW_ROWS
+    root = resolve_run(job.run)
+    root = root if is_joint(root) else open_tagger(root).root
+    n_rows = _ENCODER_WINDOW_ROWS if (root / "encoder").is_dir() or is_joint(root) else _WINDOW_ROWS
     # Whatever aspects a row has, all of its text is read.
     job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
     return carry_out(job, _FindingEngine(FindingOptions(root)), lambda scoring: n_rows, observer=observer)
@@ -48,21 +50,17 @@ class _FindingEngine(Engine):
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the result of each window, in order."""
         device = task.scoring.chosen_device
-        find = partial(_find_in_window, replace(self.finding.open(device), ignores_given=True), task.output_format)
+        finder = open_finder(task.run, device)
+        n_threads = count_threads() if device == "cpu" else _GPU_THREADS
+        scorer = Scorer(partial(_start, finder), self.finding, finds_only=True, n_threads=n_threads)
         added = AddedFields(scored=False, aspect=self.finding.columns.aspect_columns)
         windows = read_windows(task.sources, task.window_rows, task.start, task.columns, added)
-        n_threads = torch.get_num_threads() if device == "cpu" else _GPU_THREADS
-        with ThreadPool(n_threads) as pool, rare_garbage_collection():
-            yield from map_ordered(pool, find, windows)
+        return score_windows(windows, scorer, task.output_format)
 
 
-def _find_in_window(find: RowFinder, output_format: OutputFormat, window: Window) -> Window:
-    """Find the aspects of a window's texts, and encode a row for each."""
-    parsed = find(window.rows)
-    outcomes = [
-        row
-        if isinstance(row, RejectedRow)
-        else fitting_outcome(row, written_fields(row, output_format), window.columns, output_format)
-        for row in parsed.rows
+def _start(finder: Finder, questions: Sequence[Question]) -> Callable[[], Sequence[Value]]:
+    """Return a function that finds the aspects of each text, without labels."""
+    return lambda: [
+        [Answer("", {}, asked.text[start:end], start, end) for start, end in asked.aspects or ()]
+        for asked in with_found(finder, questions)
     ]
-    return finish_window(window, parsed, outcomes, output_format)

@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.row_finder import FindingOptions, parse_given
-from pssa.bulk.rows import Parse, Score
 from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
 from pssa.bulk.source import Source
 from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window, start_window
@@ -30,7 +29,7 @@ _GC_THRESHOLD = 50_000
 _OVERLAPPED_GC_THRESHOLD = 1_000_000  # a tenth of the time where a GPU computes, and several large windows are held
 # Half of what an actor uses: those of a lost node find room on nodes that were full before.
 _ACTOR_CPUS = 0.5
-_WINDOWS_AHEAD = 2  # that a GPU computes while the host prepares the next
+_WINDOWS_AHEAD = 3  # one that is cut into pieces, and two that a GPU computes while the host prepares the next
 _ACTORS_PER_GPU = 4  # some cut sentences into words while others keep it busy
 
 
@@ -60,9 +59,13 @@ class ScoringTask:
         finding = replace(self.finding, tagger=tagger.absolute()) if self.finding and tagger else self.finding
         return replace(self, run=self.run.absolute(), finding=finding)
 
-    def open_parser(self) -> Parse:
-        """Return the function that parses rows; a tagger is loaded."""
-        return parse_given if self.finding is None else self.finding.open(self.scoring.chosen_device, self.run)
+    def open_scorer(self, exported: bytes | None = None) -> Scorer:
+        """Load the run, and what finds aspects.
+
+        :param exported: what `export` returned, if it was called before.
+        """
+        made = export(self.run, self.scoring) if exported is None else exported
+        return open_scorer(self.run, self.scoring, self.finding, made)
 
 
 class Engine(Protocol):
@@ -83,10 +86,9 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        scorer, n_threads = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
-        if scorer.overlaps:
-            return overlap_windows(task.windows(), scorer, task.output_format, task.open_parser())
-        return score_windows(task.windows(), scorer, n_threads, task.output_format, task.open_parser())
+        scorer = task.open_scorer()
+        work = overlap_windows if scorer.overlaps else score_windows
+        return work(task.windows(), scorer, task.output_format)
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,7 @@ class ProcessEngine(Engine):
         """
         setup = _worker_setup(task)
         # An error in the run is raised here and not in each worker.
-        open_scorer(task.run, task.scoring, setup.arguments[1])
-        task.open_parser()
+        task.open_scorer(setup.arguments[1])
         with ProcessPool(self.workers, setup) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
@@ -159,27 +160,21 @@ class RayEngine(Engine):
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
-def score_windows(
-    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat, parse: Parse
-) -> Generator[Window]:
+def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
     """Score windows in threads of this process; yield the results in their order."""
-    with ThreadPool(n_threads) as pool, rare_garbage_collection():
-        work = partial(score_window, score=score, output_format=output_format, parse=parse)
-        yield from map_ordered(pool, work, windows)
+    with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
+        yield from map_ordered(pool, partial(score_window, scorer=scorer, output_format=output_format), windows)
 
 
-def overlap_windows(
-    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, parse: Parse
-) -> Generator[Window]:
+def overlap_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
     """Score windows in this thread: it parses the next while the tokenizer cuts one and a GPU computes others.
 
     More threads would gain nothing: Python runs one at a time, and one that launches kernels would wait for its turn each time.
     The results are in order.
     """
     with rare_garbage_collection(_OVERLAPPED_GC_THRESHOLD):
-        start = partial(start_window, start=scorer.start, output_format=output_format, parse=parse)
-        launched = overlap_ordered(start, windows, 1)
-        yield from overlap_ordered(lambda finish: finish, launched, _WINDOWS_AHEAD)
+        start = partial(start_window, scorer=scorer, output_format=output_format)
+        yield from overlap_ordered(start, windows, _WINDOWS_AHEAD)
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:
@@ -187,21 +182,19 @@ def _worker_setup(task: ScoringTask) -> WorkerSetup:
     return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
 
 
-_worker: dict[str, tuple[Score, Parse]] = {}  # what a worker process holds
+_worker: dict[str, Scorer] = {}  # what a worker process holds
 
 
 def _open_worker(task: ScoringTask, exported: bytes) -> None:
     rare_garbage_collection().__enter__()  # for as long as the worker lives
-    score, _ = open_scorer(task.run, task.scoring, exported)
-    _worker["opened"] = score, task.open_parser()
+    _worker["scorer"] = task.open_scorer(exported)
 
 
 def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        score, parse = _worker["opened"]
-        result = score_window(window, score, output_format, parse)
+        result = score_window(window, _worker["scorer"], output_format)
     # Their raw messages, in which settings are still marked.
     messages = [str(one.message.args[0]) for one in caught if isinstance(one.message, Warning)]
     return replace(result, warnings=tuple(messages))

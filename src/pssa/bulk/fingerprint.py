@@ -28,6 +28,8 @@ _RUN_FILES = (
     "inputs.json",
     "tagger.json",
     "vocabulary.json",
+    "tokenizer.json",
+    "*.onnx",
     "*.safetensors",
     "encoder/**/*",
     "members/**/*",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,14 +17,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from pssa.aspects.find import FIND_ADVICE
 from pssa.bulk.engines import Engine, ScoringTask
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput
-from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
@@ -37,10 +36,10 @@ from pssa.execution import WorkerLost
 from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import RunDirectory
-from pssa.runs.saved_model import Description
+from pssa.runs.loading import describe_run, is_joint, runtime_kind
 
 BEGINNINGS = ("new", "resume", "replace")
-_OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
+_EXPORTED_ROWS = 512  # of a window: all cores have one
 _FOUND_SHARE = 4  # windows of raw texts are so many times smaller
 _EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
 _SKIP = setting("errors", "skip")
@@ -110,7 +109,9 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
     root = RunDirectory.open(job.run).root
-    known = Description.load(root)
+    model, labels = describe_run(root)
+    if runtime_kind(root) == "onnx":
+        job = replace(job, scoring=replace(job.scoring, device="cpu"))
     if job.scoring.abstains:  # refused before anything is written
         choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
@@ -119,10 +120,9 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         job = replace(job, finding=finding, columns=replace(columns, text_only=True))
     else:
         job = replace(job, columns=replace(columns, advice=FIND_ADVICE))
-    summary = carry_out(
-        job, engine, lambda scoring: _window_rows(known.model, scoring, finding), known.labels, observer
-    )
-    labels = (*known.labels, UNCERTAIN) if job.scoring.abstains else known.labels
+    summary = carry_out(job, engine, lambda scoring: _window_rows(root, model, scoring, finding), labels, observer)
+    if job.scoring.abstains:
+        labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
 
 
@@ -233,8 +233,8 @@ def _active(job: Job) -> FindingOptions | None:
     return job.finding if job.finding.tagger or job.finding.names else None
 
 
-def _window_rows(model: str, scoring: Scoring, finding: FindingOptions | None) -> int:
-    n_rows = default_window_rows(model, scoring.chosen_device)
+def _window_rows(run: Path, model: str, scoring: Scoring, finding: FindingOptions | None) -> int:
+    n_rows = _EXPORTED_ROWS if is_joint(run) else default_window_rows(model, scoring.chosen_device)
     if finding is not None:  # a row becomes several
         n_rows = -(-n_rows // _FOUND_SHARE)
     # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
@@ -260,20 +260,27 @@ def _resume_hints(output: Output) -> Generator[None]:
     """Add to the error that ends a job what is kept, and how to resume it."""
     try:
         yield
-    except (KeyboardInterrupt, OSError, WorkerLost, *_OUT_OF_MEMORY) as end:
+    except (KeyboardInterrupt, OSError, WorkerLost, MemoryError, RuntimeError) as end:
+        if isinstance(end, RuntimeError) and not _is_out_of_memory(end):
+            raise
         if output.n_kept and isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(RunError(_kept_rows(output))) from end
         if output.n_kept:
             raise RunError(f"{_describe(end)}; {_kept_rows(output)}") from end
-        if isinstance(end, _OUT_OF_MEMORY):
+        if _is_out_of_memory(end):
             raise RunError(_describe(end)) from end
         if isinstance(end, OSError) and output.is_removed:
             raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
         raise
 
 
+def _is_out_of_memory(end: BaseException) -> bool:
+    torch = sys.modules.get("torch")  # which has an error of its own
+    return isinstance(end, MemoryError) or (torch is not None and isinstance(end, torch.OutOfMemoryError))
+
+
 def _describe(end: BaseException) -> str:
-    if isinstance(end, _OUT_OF_MEMORY):
+    if _is_out_of_memory(end):
         return f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
     if isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
         return f"{end.filename}: {end.strerror}"

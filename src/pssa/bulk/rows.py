@@ -15,19 +15,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pssa.data.example import Example
-from pssa.data.fields import example_from_fields
+from pssa.aspects.find import FIND_ADVICE
+from pssa.aspects.spans import require_text
+from pssa.data.fields import aspect_from_fields, has_aspect
 from pssa.data.rows import ArrowRow, Problem, Row
 from pssa.data.validation import shorten
 from pssa.errors import InputError, for_command_line
-from pssa.runs.answers import Answer, Explanation, in_sentence
+from pssa.runs.answers import Answer, Question
 from pssa.runs.input_profile import notes_column
 
-Value = Answer | Explanation  # what a model says of an example
-Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
-# The same in three steps, between which other work can be done: begin to cut the texts, compute, fetch the values.
-Fetch = Callable[[], Sequence[Value]]
-Start = Callable[[Sequence[Example]], Callable[[], Fetch]]
+Value = Sequence[Answer]  # what is said of a row
+Start = Callable[[Sequence[Question]], Callable[[], Sequence[Value]]]  # begins to answer; what it returns waits
 
 _CONTAINERS = (dict, list, tuple)
 _MAX_DEPTH = 64  # containers inside each other
@@ -39,29 +37,14 @@ OUTPUT_FIELDS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields with a me
 
 
 @dataclass(frozen=True, slots=True)
-class ScorableRow:
-    """A row that describes an example."""
+class AskedRow:
+    """A row, and what is asked about it."""
 
     line: int
     fields: Mapping[str, Any]  # as the input names them
-    example: Example
+    question: Question
     warnings: tuple[str, ...] = ()  # such as: its aspect occurs several times in the text and the first is taken
     arrow: ArrowRow | None = None  # the fields in the types of their Arrow table
-    found: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # fields of an aspect that was looked for; they replace others
-    offset: int = 0  # of the example's text in the row's
-
-
-@dataclass(frozen=True, slots=True)
-class EmptyRow:
-    """A row in which no aspect was found, and which is written nevertheless."""
-
-    line: int
-    fields: Mapping[str, Any]
-    arrow: ArrowRow | None
-    found: Mapping[str, Any]
-    notes: str = ""  # what about its text is unlike the training data
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +58,6 @@ class RejectedRow:
     def as_dict(self, source: str) -> dict[str, Any]:
         """Return plain values for the file of rejected rows."""
         return {"source": source, "line": self.line, "reason": for_command_line(self.reason), **_shortened(self.row)}
-
-
-ParsedRow = ScorableRow | EmptyRow | RejectedRow
-
-
-@dataclass(frozen=True)
-class ParsedRows:
-    """What the rows of a window are, in order; one row may have become several."""
-
-    rows: Sequence[ParsedRow]
-    texts: int = 0  # in which aspects were looked for
-    empty: int = 0  # texts without an aspect
-    notes: Mapping[str, int] = field(default_factory=dict)  # those unlike the training data that have no row, by kind
-
-
-Parse = Callable[[Sequence[Row | Problem]], ParsedRows]
 
 
 @dataclass(frozen=True)
@@ -131,73 +98,68 @@ def first_rejection(path: Path) -> str:
     return str(InputError.at(first["source"], first["line"], first["reason"]))
 
 
-def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
-    """Return the example of a row, or why there is none; the row's own label is not looked at."""
+def parse_row(event: Row | Problem, finds: bool = False, ignores_given: bool = False) -> AskedRow | RejectedRow:
+    """Return what is asked about a row, or why nothing can be; its own label is not looked at.
+
+    :param finds: whether aspects are looked for in a row that has none.
+    :param ignores_given: look for them in any row.
+    """
     if isinstance(event, Problem):
         return RejectedRow(event.line, event.message, event.given)
-    if (deep := reject_deep(event)) is not None:
-        return deep
+    if _is_deep(event.given):
+        reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
+        return RejectedRow(event.line, reason, event.given)
     warnings: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
-        # A text is as good an id of itself as its digest, which takes longer than finding its words.
-        example = example_from_fields(
-            fields, ordinal_required=False, default_sentence_id=str, warn=warnings.append, row=event
-        )
+        if ignores_given or (finds and not has_aspect(fields)):
+            question = Question(require_text(event))
+        else:
+            text, aspect, words = aspect_from_fields(fields, ordinal_required=False, warn=warnings.append, row=event)
+            question = Question(text, (aspect,), words)
     except InputError as error:
-        return RejectedRow(event.line, str(error), event.given)
-    example, offset = in_sentence(example)
-    return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow, offset=offset)
-
-
-def reject_deep(row: Row) -> RejectedRow | None:
-    """Return why a row that is nested too deeply is rejected; None for any other."""
-    if not _is_deep(row.given):
-        return None
-    reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
-    return RejectedRow(row.line, reason, row.given)
+        reason = error.message
+        if not finds and fields.get("text") and not has_aspect(fields):
+            reason = f"{reason}; {FIND_ADVICE}"
+        return RejectedRow(event.line, reason, event.given)
+    return AskedRow(event.line, event.given, question, tuple(warnings), event.arrow)
 
 
 def score_each(
-    score: Score,
-    examples: Sequence[Example],
+    answer: Callable[[Sequence[Question]], Sequence[Value]],
+    questions: Sequence[Question],
     catch: type[Exception] = InputError,
     describe: Callable[[Exception], str] = str,
 ) -> list[Value | str]:
-    """Return what the model says of each example, or why it says nothing of this one; one bad example spoils no other.
+    """Return what is said of each question, or why nothing is said of this one; one bad question spoils no other.
 
-    :param catch: errors that are one example's; any other is raised.
+    :param catch: errors that are one question's; any other is raised.
     :param describe: turns such an error into the reason.
     """
-    if not examples:
+    if not questions:
         return []
     try:
-        values = score(examples)
+        values = answer(questions)
     except catch as error:
-        if len(examples) == 1:
+        if len(questions) == 1:
             return [describe(error)]
-        half = len(examples) // 2
+        half = len(questions) // 2
         return [
-            *score_each(score, examples[:half], catch, describe),
-            *score_each(score, examples[half:], catch, describe),
+            *score_each(answer, questions[:half], catch, describe),
+            *score_each(answer, questions[half:], catch, describe),
         ]
-    return [value if _is_finite(value) else _NOT_FINITE for value in values]
+    return [value if all(map(_is_finite, value)) else _NOT_FINITE for value in values]
 
 
-def start_each(start: Start, examples: Sequence[Example]) -> Callable[[], Callable[[], list[Value | str]]]:
-    """Take the first of three steps; the last returns what `score_each` returns."""
-    if not examples:
-        return lambda: list
-    compute = start(examples)
-
-    def launch() -> Callable[[], list[Value | str]]:
-        try:
-            fetch = compute()
-        except InputError as error:
-            fetch = partial(_raise, error)
-        return partial(score_each, lambda part: fetch() if part is examples else start(part)()(), examples)
-
-    return launch
+def start_each(start: Start, questions: Sequence[Question]) -> Callable[[], list[Value | str]]:
+    """Begin to answer; what is returned waits, and returns what `score_each` returns."""
+    if not questions:
+        return list
+    try:
+        wait = start(questions)
+    except InputError as error:
+        wait = partial(_raise, error)
+    return partial(score_each, lambda part: wait() if part is questions else start(part)(), questions)
 
 
 def _raise(error: InputError) -> Sequence[Value]:
@@ -205,28 +167,33 @@ def _raise(error: InputError) -> Sequence[Value]:
 
 
 def output_fields(
-    fields: Mapping[str, Any], value: Value | None, offset: int = 0, *, noted: bool = False, notes: str = ""
+    fields: Mapping[str, Any],
+    answer: Answer | None,
+    text: str = "",
+    saliency: str | None = None,
+    *,
+    noted: bool = False,
+    notes: str = "",
 ) -> dict[str, Any]:
-    """Return the fields of an output row: the input's, its label as `gold`, and what the model says.
+    """Return the fields of an output row: the input's, its label as `gold`, and what is said of an aspect.
 
-    :param value: None if there is no aspect of which it could say something.
+    :param answer: None if there is no aspect of which anything could be said.
+    :param text: that the row is about.
+    :param saliency: of the word scores; None: they are not written.
     :param noted: whether the row has notes, if only empty ones.
-    :param notes: about a row without a value.
-    :param offset: of the text that the model read in the text of the row.
+    :param notes: about a row without an answer.
     """
-    if value is None:
-        empty = {_LABEL: None, PROBABILITIES: None}
-        return dict(_kept(fields)) | empty | ({notes_column(fields): notes or None} if noted else {})
-    answer = value.answer if isinstance(value, Explanation) else value
-    row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
-    if isinstance(value, Explanation):
-        words = value.as_dict()["words"]
-        for word in words if offset else ():
-            word["from"], word["to"] = word["from"] + offset, word["to"] + offset
-        row[_EXPLANATION] = {"saliency": value.saliency, "words": words}
+    row = dict(_kept(fields))
+    row |= {_LABEL: answer and answer.label, PROBABILITIES: answer and answer.probabilities}
+    if answer is not None and saliency is not None:
+        words = [
+            {"word": text[word.start : word.end], "from": word.start, "to": word.end, "share": word.share}
+            for word in answer.words
+        ]
+        row[_EXPLANATION] = {"saliency": saliency, "words": words}
     if noted:
         row.pop(column := notes_column(fields), None)  # of an earlier scoring
-        row[column] = "; ".join(answer.notes)
+        row[column] = (notes or None) if answer is None else "; ".join(answer.notes)
     return row
 
 
@@ -240,10 +207,8 @@ def output_columns(fields: Iterable[str], explained: bool, noted: bool = False) 
     return tuple(names)
 
 
-def _is_finite(value: Value) -> bool:
-    answer = value.answer if isinstance(value, Explanation) else value
-    shares: Sequence[float] = value.shares if isinstance(value, Explanation) else ()
-    return all(map(math.isfinite, (*answer.probabilities.values(), *shares)))
+def _is_finite(answer: Answer) -> bool:
+    return all(map(math.isfinite, (*answer.probabilities.values(), *(word.share for word in answer.words))))
 
 
 def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Scorers: a run's models in torch, with word scores on request, or its ONNX file in ONNX Runtime.
+"""`Scorer`: a loaded run that answers rows, with word scores on request, in torch or in ONNX Runtime.
 
 One thread computes a window, and several windows are computed at a time. That is faster than several threads for one operation,
 which wait for each other, and the numbers do not depend on how many there are.
@@ -7,34 +7,30 @@ which wait for each other, and the numbers do not depend on how many there are.
 from __future__ import annotations
 
 import logging
+import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from pssa import models
-from pssa import saliency as saliencies
-from pssa.bulk.rows import Fetch, Score, Start, Value
-from pssa.data.example import Example
+from pssa.bulk.finding import FindingOptions
+from pssa.bulk.rows import AskedRow, RejectedRow, Start, parse_row
+from pssa.data.rows import Problem, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
-from pssa.runs import Answer, Classifier, load
-from pssa.runs.answers import Explanation
-from pssa.runs.devices import choose_device
-from pssa.runs.explain import explain, require_usable, usual_saliency
-from pssa.runs.onnx_export import export_onnx
+from pssa.runs.answers import Runtime
+from pssa.runs.input_profile import InputProfile
+from pssa.runs.loading import load
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from pssa.models import IndexedCorpus
+    from pssa.runs.torch_runtime import TorchRuntime
 
 _RUNTIMES, _QUANTIZATIONS = ("torch", "onnx"), ("", "int8")
-_MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a window have
-_EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
-_MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
-_MAX_QUADRATIC_WORDS = 512  # of a text that is read once for each of its words
 # Word vectors stay as they are; a scale for each column cuts the loss to a quarter; seven of the eight bits are used, since
 # processors without eight-bit instructions would overflow.
 _QUANTIZATION: dict[str, Any] = {
@@ -91,21 +87,20 @@ class Scoring:
         """The device: cpu or cuda; `auto` is what this machine has."""
         if self.runtime == "onnx":
             return "cpu"
-        return choose_device("auto").type if self.device == "auto" else self.device
+        if self.device != "auto":
+            return self.device
+        from pssa.runs.devices import choose_device
+
+        return choose_device("auto").type
 
 
 def default_window_rows(model: str, device: str) -> int:
     """Return how many rows a window has; on a CPU few enough for all cores to have one."""
+    from pssa import models
+
     if device != "cpu":
         return 4096
     return 512 if models.uses_encoder(model) else 2048
-
-
-def default_batch_size(model: str, device: str) -> int:
-    """Return how many sentences are computed in one step; on a CPU few enough to stay in its caches."""
-    if device != "cpu":
-        return 1024
-    return 16 if models.uses_encoder(model) else 64
 
 
 def export(run: Path, scoring: Scoring) -> bytes:
@@ -115,6 +110,8 @@ def export(run: Path, scoring: Scoring) -> bytes:
     """
     if scoring.runtime != "onnx":
         return b""
+    from pssa.runs.onnx_export import export_onnx
+
     with tempfile.TemporaryDirectory() as folder:
         path = export_onnx(run, Path(folder) / "model.onnx")
         return (_quantize(path) if scoring.quantize == "int8" else path).read_bytes()
@@ -122,124 +119,69 @@ def export(run: Path, scoring: Scoring) -> bytes:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A loaded run: a function that scores examples."""
+    """What answers rows, and what is asked about them and written."""
 
     start: Start
-    overlaps: bool = False  # whether other work can be done between its steps, by the one thread that takes them
+    finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
+    saliency: str | None = None  # of the word scores that are written; None: none
+    profile: InputProfile | None = None  # of the training texts, for notes about texts in which nothing is found
+    finds_only: bool = False  # look for aspects in every row, whatever it has, and write no labels
+    n_threads: int = 1  # that may use it at once
+    overlaps: bool = False  # whether a GPU computes after it has started
 
-    def __call__(self, examples: Sequence[Example]) -> Sequence[Value]:
-        """Score the examples."""
-        return self.start(examples)()()
+    def parse(self, event: Row | Problem) -> AskedRow | RejectedRow:
+        """Return what is asked about a row, or why nothing can be."""
+        return parse_row(event, self.finding is not None, self.finds_only)
 
 
-def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Scorer, int]:
-    """Load the run; return what scores examples, and how many threads may call it at once.
+def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = None, exported: bytes = b"") -> Scorer:
+    """Load the run, and what finds aspects.
 
+    :param finding: how aspects of rows that have none are found; None: each row must have one.
     :param exported: what `export` returned.
     :raises InputError: if the run cannot be loaded, or not scored in this way.
     """
-    classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
+    places = finding.of_run(run) if finding else {}
+    classifier = load(run, device=scoring.chosen_device, precision=scoring.precision, **places)
     if scoring.abstains:
         classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
-    batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
-    if scoring.runtime == "onnx":
-        # The weights are in the ONNX file; only the featurizer and the labels of the run are used.
-        score = partial(_score_onnx, classifier, open_session(exported), batch_size)
-        return Scorer(partial(start_by_length, _at_once(score))), classifier.torch.n_threads
-    if scoring.saliency is not None:
-        name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
-        batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
-        start = _at_once(partial(_explain, classifier, name, batch_size))
-        return Scorer(partial(start_by_length, start, n_copies=_EXPLANATION_COPIES)), classifier.torch.n_threads
-    if not classifier.torch.is_on_gpu:
-        score = partial(classifier.answer, batch_size=batch_size)
-        return Scorer(partial(start_by_length, _at_once(score))), classifier.torch.n_threads
-    return Scorer(partial(start_by_length, _start_on_gpu(classifier, batch_size)), True), classifier.torch.n_threads
+    if exported:
+        classifier = replace(classifier, runtime=_in_onnx_runtime(classifier.torch, exported))
+    if scoring.saliency and scoring.saliency != classifier.saliency:
+        classifier = classifier.explaining(scoring.saliency)
+    has_reasons = scoring.saliency is not None
+    runtime: Any = classifier.runtime
+    return Scorer(
+        partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
+        finding,
+        classifier.saliency if has_reasons else None,
+        classifier.profile,
+        n_threads=getattr(runtime, "n_threads", None) or os.cpu_count() or 1,
+        overlaps=getattr(runtime, "is_on_gpu", False) and not has_reasons,
+    )
 
 
-def _at_once(score: Score) -> Start:
-    """Return a function whose second step does everything."""
+def _in_onnx_runtime(runtime: TorchRuntime, exported: bytes) -> Runtime:
+    """Return the runtime with its models in ONNX Runtime; only its featurizer, labels and tagger are used."""
+    import torch
 
-    def start(examples: Sequence[Example]) -> Callable[[], Fetch]:
-        def compute() -> Fetch:
-            values = score(examples)
-            return lambda: values
+    from pssa.runs.torch_runtime import TorchRuntime
 
-        return compute
+    session = open_session(exported)
+    names = [value.name for value in session.get_inputs()]
 
-    return start
+    class Exported(TorchRuntime):
+        def begin(self, corpus: IndexedCorpus, batch_size: int, encoders: Any = ()) -> Callable[[], Tensor]:
+            """Score in batches of similar length."""
+            order, parts = corpus.length_order(), []
+            for rows in torch.split(order, batch_size):
+                batch = corpus.batch(rows)
+                given = {name: getattr(batch, name).numpy() for name in names}
+                parts.append(torch.from_numpy(session.run(["probabilities"], given)[0]))
+            probabilities = torch.cat(parts)[order.argsort()]
+            return lambda: probabilities
 
-
-def _start_on_gpu(classifier: Classifier, batch_size: int) -> Start:
-    """Return a function that cuts texts in another thread, in which the tokenizer leaves Python to the others."""
-    runtime = classifier.torch
-    cutting, encoders = ThreadPoolExecutor(1, "tokenizer"), runtime.recorded_encoders()
-
-    def start(examples: Sequence[Example]) -> Callable[[], Fetch]:
-        read = cutting.submit(runtime.featurizer.read, examples)
-
-        def compute() -> Fetch:
-            probabilities = runtime.begin(runtime.index(examples, read.result()), batch_size, encoders)
-            return lambda: classifier.answers(examples, probabilities())
-
-        return compute
-
-    return start
-
-
-def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1) -> Callable[[], Fetch]:
-    """Take the first step of scoring in tables of bounded size, so that one long text does not widen all rows.
-
-    :param n_copies: of a table that are held.
-    """
-    max_words = _MAX_TABLE_WORDS // n_copies
-    longest = max((len(example.spans) for example in examples), default=0)
-    if len(examples) * longest <= max_words:
-        return start(examples)
-    slices = list(_slices(examples, max_words))
-
-    def compute() -> Fetch:
-        # One after the other: together their tables are as large as one of all rows.
-        fetched = [start([examples[row] for row in rows])()() for rows in slices]
-        return lambda: _in_order(slices, fetched)
-
-    return compute
-
-
-def score_by_length(score: Score, examples: Sequence[Example]) -> Sequence[Value]:
-    """Score in tables of bounded size."""
-    return start_by_length(_at_once(score), examples)()()
-
-
-def _in_order(slices: Sequence[Sequence[int]], values: Sequence[Sequence[Value]]) -> list[Value]:
-    """Return the values of all slices in the order of their rows."""
-    by_row = dict(zip(chain.from_iterable(slices), chain.from_iterable(values), strict=True))
-    return [by_row[row] for row in range(len(by_row))]
-
-
-def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
-    """Yield rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
-    part: list[int] = []
-    for row in sorted(range(len(examples)), key=lambda row: (len(examples[row].spans), examples[row].text)):
-        if part and (len(part) + 1) * len(examples[row].spans) > max_words:
-            yield part
-            part = []
-        part.append(row)
-    yield part
-
-
-def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: Sequence[Example]) -> list[Explanation]:
-    """Return answers with word scores.
-
-    :raises InputError: if a text is too long to be read once for each of its words.
-    """
-    if saliencies.is_quadratic(saliency):
-        longest = max(len(example.spans) for example in classifier.torch.featurizer.cut(examples))
-        if longest > _MAX_QUADRATIC_WORDS:
-            limit = f"{saliency} explains texts of at most {_MAX_QUADRATIC_WORDS}"
-            advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
-            raise InputError(f"the text has {longest} words, and {limit}; {advice}")
-    return explain(classifier, examples, saliency=saliency, batch_size=batch_size)
+    return Exported(**{each.name: getattr(runtime, each.name) for each in fields(runtime)})
 
 
 def open_session(exported: bytes) -> Any:
@@ -249,19 +191,6 @@ def open_session(exported: bytes) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     return runtime.InferenceSession(exported, options, providers=["CPUExecutionProvider"])
-
-
-def _score_onnx(classifier: Classifier, session: Any, batch_size: int, examples: Sequence[Example]) -> list[Answer]:
-    """Score in batches of similar length."""
-    corpus = classifier.torch.index(examples)
-    names = [value.name for value in session.get_inputs()]
-    order = corpus.length_order()
-    parts = []
-    for rows in torch.split(order, batch_size):
-        batch = corpus.batch(rows)
-        given = {name: getattr(batch, name).numpy() for name in names}
-        parts.append(torch.from_numpy(session.run(["probabilities"], given)[0]))
-    return classifier.answers(examples, torch.cat(parts)[order.argsort()])
 
 
 def _quantize(path: Path) -> Path:

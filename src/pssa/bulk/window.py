@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,13 +17,8 @@ from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import arrow_cells
 from pssa.bulk.rows import (
     OUTPUT_FIELDS,
-    EmptyRow,
-    Parse,
-    ParsedRows,
+    AskedRow,
     RejectedRow,
-    ScorableRow,
-    Score,
-    Start,
     Summary,
     Value,
     output_columns,
@@ -32,9 +26,11 @@ from pssa.bulk.rows import (
     parse_row,
     start_each,
 )
+from pssa.bulk.scorer import Scorer
 from pssa.bulk.source import Event, Source
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
+from pssa.runs.answers import Answer
 from pssa.runs.input_profile import note_kind, notes_column
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
@@ -78,7 +74,7 @@ class Window:
         )
 
 
-RowOutcome = tuple[ScorableRow | EmptyRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
+RowOutcome = tuple[AskedRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class AddedFields:
     def columns(self, rows: Sequence[Row | Problem]) -> tuple[str, ...]:
         """Return the columns of the output by the first rows; empty if none of them can be used."""
         if not self.aspect:
-            usable = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
+            usable = next((row for row in map(parse_row, rows) if isinstance(row, AskedRow)), None)
             return () if usable is None else output_columns(usable.fields, self.explained, self.noted)
         first = next((row for row in rows if isinstance(row, Row)), None)
         if first is None:
@@ -129,72 +125,60 @@ def read_windows(
                 return
 
 
-def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse) -> Window:
+def score_window(window: Window, scorer: Scorer, output_format: OutputFormat) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
-    return start_window(window, lambda examples: lambda: partial(score, examples), output_format, parse)()()
+    return start_window(window, scorer, output_format)()
 
 
-def start_window(
-    window: Window, start: Start, output_format: OutputFormat, parse: Parse
-) -> Callable[[], Callable[[], Window]]:
-    """Parse the rows and take the first step of scoring them; the last encodes them."""
-    parsed = parse(window.rows)
-    compute = start_each(start, [row.example for row in parsed.rows if isinstance(row, ScorableRow)])
-
-    def launch() -> Callable[[], Window]:
-        fetch = compute()
-        return lambda: _encoded(window, parsed, fetch(), output_format)
-
-    return launch
+def start_window(window: Window, scorer: Scorer, output_format: OutputFormat) -> Callable[[], Window]:
+    """Parse the rows and begin to score them; what is returned waits, and encodes them."""
+    parsed = [scorer.parse(event) for event in window.rows]
+    wait = start_each(scorer.start, [row.question for row in parsed if isinstance(row, AskedRow)])
+    return lambda: _finish_window(window, parsed, wait(), scorer, output_format)
 
 
-def _encoded(window: Window, parsed: ParsedRows, scored: Sequence[Value | str], output_format: OutputFormat) -> Window:
-    values = iter(scored)
-    outcomes = [
-        row
-        if isinstance(row, RejectedRow)
-        else _outcome(row, next(values) if isinstance(row, ScorableRow) else None, window.columns, output_format)
-        for row in parsed.rows
-    ]
-    return finish_window(window, parsed, _reject_once(outcomes), output_format)
-
-
-def _reject_once(outcomes: Sequence[RowOutcome]) -> list[RowOutcome]:
-    """Return the outcomes; if several aspects of one row are rejected one after the other, the first alone."""
-    return [
-        outcome
-        for outcome, before in zip(outcomes, (None, *outcomes), strict=False)
-        if not (isinstance(outcome, RejectedRow) and isinstance(before, RejectedRow) and outcome.row is before.row)
-    ]
-
-
-def finish_window(
-    window: Window, parsed: ParsedRows, outcomes: list[RowOutcome], output_format: OutputFormat
+def _finish_window(
+    window: Window,
+    parsed: Sequence[AskedRow | RejectedRow],
+    scored: Sequence[Value | str],
+    scorer: Scorer,
+    output_format: OutputFormat,
 ) -> Window:
-    """Encode the outcome of each row, and count."""
+    """Encode what is said of each row, and count."""
+    values = iter(scored)
+    outcomes: list[RowOutcome] = []
+    n_texts = n_empty = 0
+    unwritten: Counter[str] = Counter()  # notes about texts without a row
+    keeps_empty = scorer.finding is not None and scorer.finding.keep_empty
+    for row in parsed:
+        if isinstance(row, RejectedRow):
+            outcomes.append(row)
+            continue
+        value = next(values)
+        is_raw = row.question.aspects is None
+        n_texts, n_empty = n_texts + is_raw, n_empty + (not value)
+        if isinstance(value, str):
+            outcomes.append(RejectedRow(row.line, value, row.fields))
+            continue
+        notes = scorer.profile.text_notes(row.question.text) if scorer.profile and not value else ()
+        if not value and not keeps_empty:
+            unwritten.update(map(note_kind, notes))
+            continue
+        for answer in value or (None,):
+            outcome = _outcome(row, answer, scorer, window.columns, output_format, "; ".join(notes))
+            before = outcomes[-1] if outcomes else None
+            # Of several aspects of one row that cannot be written, the first is reported.
+            if not (isinstance(outcome, RejectedRow) and isinstance(before, RejectedRow) and outcome.row is before.row):
+                outcomes.append(outcome)
     content, outcomes = encode_rows(outcomes, window.columns, output_format)
     written = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     labels = Counter(str(fields["label"]) for _, fields in written if fields.get("label") is not None)
-    ambiguous = frozenset(
-        number for number, (row, _) in enumerate(written) if isinstance(row, ScorableRow) and row.warnings
-    )
-    return replace(
-        window,
-        rows=(),
-        content=content,
-        summary=Summary(
-            len(written),
-            dict(labels),
-            len(ambiguous),
-            texts=parsed.texts,
-            empty=parsed.empty,
-            notes=dict(
-                Counter(_count_notes([fields for _, fields in written], window.columns)) + Counter(parsed.notes)
-            ),
-        ),
-        lines=tuple(row.line for row, _ in written),
-        ambiguous=ambiguous,
-    ).reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
+    ambiguous = frozenset(number for number, (row, _) in enumerate(written) if row.warnings)
+    noted = Counter(_count_notes([fields for _, fields in written], window.columns)) + unwritten
+    summary = Summary(len(written), dict(labels), len(ambiguous), texts=n_texts, empty=n_empty, notes=dict(noted))
+    lines = tuple(row.line for row, _ in written)
+    done = replace(window, rows=(), content=content, summary=summary, lines=lines, ambiguous=ambiguous)
+    return done.reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
 
 
 def _count_notes(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, int]:
@@ -285,28 +269,22 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
 
 
 def _outcome(
-    row: ScorableRow | EmptyRow, value: Value | str | None, columns: Sequence[str], output_format: OutputFormat
+    row: AskedRow,
+    answer: Answer | None,
+    scorer: Scorer,
+    columns: Sequence[str],
+    output_format: OutputFormat,
+    notes: str,
 ) -> RowOutcome:
-    if isinstance(value, str):
-        return RejectedRow(row.line, value, row.fields)
-    offset, notes = (row.offset, "") if isinstance(row, ScorableRow) else (0, row.notes)
-    own = written_fields(row, output_format)
-    fields = output_fields(own, value, offset, noted=notes_column(own) in columns, notes=notes)
-    return fitting_outcome(row, fields, columns, output_format)
-
-
-def fitting_outcome(
-    row: ScorableRow | EmptyRow, fields: dict[str, Any], columns: Sequence[str], output_format: OutputFormat
-) -> RowOutcome:
-    """Return the row with the fields to write, or why the format cannot hold them."""
+    """Return a row of the output, or why the format cannot hold it."""
+    fields = dict(arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields)
+    if scorer.finding is not None:
+        fields |= scorer.finding.place(row.fields, answer, row.question.aspects is not None)
+    if not scorer.finds_only:
+        noted = notes_column(fields) in columns
+        fields = output_fields(fields, answer, row.question.text, scorer.saliency, noted=noted, notes=notes)
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
-
-
-def written_fields(row: ScorableRow | EmptyRow, output_format: OutputFormat) -> dict[str, Any]:
-    """Return the row's own fields, those of the aspect that was found included, as the format takes them."""
-    given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
-    return {**given, **row.found}
 
 
 def encode_rows(

@@ -60,15 +60,7 @@ def example_from_fields(
     :raises InputError: naming the field that cannot be used.
     """
     row = Row(0, fields) if row is None else row
-    text = _require_text(fields, row)
-    aspect, n_places = _locate_aspect(fields, text, row)
-    if n_places > 1:
-        doubt = f"aspect {shorten(_given_aspect(fields))} occurs {n_places} times"
-        if ordinal_required:
-            raise AmbiguousAspect(doubt, n_places)
-        if warn:
-            warn(f"{doubt}; the first is taken")
-    words = _spans(fields, "words", len(text))
+    text, aspect, words = aspect_from_fields(fields, ordinal_required=ordinal_required, warn=warn, row=row)
     example = Example.from_spans(
         text,
         tokenize(text, aspect) if words is None else cut_at(words, aspect),
@@ -79,6 +71,28 @@ def example_from_fields(
     )
     tags = _tags(fields)
     return replace(example, tags=tags) if tags else example
+
+
+def aspect_from_fields(
+    fields: Mapping[str, Any], *, ordinal_required: bool, warn: Callable[[str], None] | None, row: Row
+) -> tuple[str, Span, tuple[Span, ...] | None]:
+    """Return the text that fields describe, the character offsets of its aspect, and those of its words if they are given.
+
+    The parameters are those of `example_from_fields`.
+
+    :raises InputError: naming the field that cannot be used.
+    """
+    text = _require_text(fields, row)
+    aspect, n_places = _locate_aspect(fields, text, row)
+    if not (there := text[slice(*aspect)]).strip():
+        raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(there)}")
+    if n_places > 1:
+        doubt = f"aspect {shorten(_given_aspect(fields))} occurs {n_places} times"
+        if ordinal_required:
+            raise AmbiguousAspect(doubt, n_places)
+        if warn:
+            warn(f"{doubt}; the first is taken")
+    return text, aspect, _spans(fields, "words", len(text))
 
 
 def _require_text(fields: Mapping[str, Any], row: Row) -> str:
@@ -97,16 +111,16 @@ def has_aspect(fields: Mapping[str, Any]) -> bool:
     return not all(_is_absent(fields.get(name)) for name in ("aspect", "span", "from", "to", "ordinal"))
 
 
-def find_aspect_doubt(fields: Mapping[str, Any], example: Example) -> str | None:
+def find_aspect_doubt(fields: Mapping[str, Any], text: str, aspect: Span) -> str | None:
     """Return a warning if the aspect was found inside a longer word only and no offsets were given, else None."""
-    if _integer(fields, "from") is not None or _spans(fields, "words", len(example.text)) is not None:
+    if _integer(fields, "from") is not None or _spans(fields, "words", len(text)) is not None:
         return None
-    cut = next((edge for edge in example.aspect_chars if _INSIDE_WORD.match(example.text, edge)), None)
+    cut = next((edge for edge in aspect if _INSIDE_WORD.match(text, edge)), None)
     if cut is None:
         return None
-    words = re.finditer(r"\w+", example.text)
+    words = re.finditer(r"\w+", text)
     word = next(word.group() for word in words if word.start() < cut < word.end())
-    found = f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only"
+    found = f"aspect {shorten(text[slice(*aspect)])} is found inside the word {shorten(word)} only"
     return f"{found}; check that it is meant"
 
 

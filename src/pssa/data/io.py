@@ -300,7 +300,7 @@ def _examples(row: Row, occurrence: str) -> list[Example]:
 
 def _accept(row: Row, example: Example) -> Accepted:
     alone = () if example.candidates else ("the sentence is nothing but its aspect",)
-    doubt = find_aspect_doubt(row.fields, example)
+    doubt = find_aspect_doubt(row.fields, example.text, example.aspect_chars)
     return Accepted(row.line, example, (*row.warnings, *alone, *([doubt] if doubt else ())))
 
 

@@ -15,10 +15,10 @@ import torch
 
 from pssa.aspects.find import FIND_ADVICE, has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import REPLACE, RESUME
 from pssa.bulk.job import BEGINNINGS, Job, Observer
 from pssa.bulk.output_format import choose_output_format
-from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_csv_style, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Protocol
 
-from pssa.aspects.find import Finder, find_in_texts
-from pssa.aspects.sentences import split_sentences
+from pssa.aspects.find import Finder, find_in_texts, sentences_of
 from pssa.aspects.spans import check_text
 from pssa.data.example import Example
 from pssa.data.stop_words import is_content_word
@@ -21,7 +19,7 @@ from pssa.display import to_html
 from pssa.errors import InputError
 
 UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
-_N_TEXTS = 8  # whose sentences are kept, since a text often has several aspects
+_MAX_ASPECTS = 1000  # of one text
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +159,9 @@ class Explanation:
         return {"text": self.text, **self.answer.as_dict(), "saliency": self.saliency, "words": words}
 
 
-@lru_cache(_N_TEXTS)
-def _sentences(text: str) -> tuple[Span, ...]:
-    return split_sentences(text)
-
-
 def sentence_of(text: str, aspect: Span) -> Span:
     """Return where the sentence of an aspect begins and ends; the whole text if the aspect lies in several."""
-    inside = (span for span in _sentences(text) if span[0] <= aspect[0] and aspect[1] <= span[1])
+    inside = (span for span in sentences_of(text) if span[0] <= aspect[0] and aspect[1] <= span[1])
     return next(inside, (0, len(text)))
 
 
@@ -225,5 +218,8 @@ def with_found(finder: Finder, questions: Sequence[Question]) -> list[Question]:
     found = find_in_texts(finder, [check_text(questions[row].text) for row in raw])
     asked = list(questions)
     for row, inside in zip(raw, found, strict=True):
+        if len(inside) > _MAX_ASPECTS:
+            advice = f"expected at most {_MAX_ASPECTS}: split it into reviews"
+            raise InputError(f"the text has {len(inside)} aspects; {advice}")
         asked[row] = Question(questions[row].text, tuple((each.start, each.end) for each in inside))
     return asked

@@ -101,6 +101,15 @@ class Classifier:
             raise InputError(f"the run has a label {UNCERTAIN!r} of its own, so that it cannot mean no answer")
         return replace(self, abstain_below=choose_threshold(self.calibration, threshold, risk))
 
+    def explaining(self, saliency: str) -> Classifier:
+        """Return a copy that measures the reasons of its answers in another way.
+
+        :raises InputError: if this does not apply to the model.
+        """
+        from pssa.runs.explain import require_usable
+
+        return replace(self, runtime=replace(self.torch, chosen_saliency=require_usable(self, saliency)))
+
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
     ) -> Callable[[], list[list[Answer]]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pssa.aspects.find import Finder
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.data.tokenize import Span
+from pssa.data.validation import list_of, text
 from pssa.errors import InputError, setting
 from pssa.runs.answers import Question, Runtime
 from pssa.runs.calibration import Calibration
@@ -64,6 +65,29 @@ def runtime_kind(folder: Path) -> str:
     path = folder / "model.json"
     found = read_json(path) if path.is_file() else None
     return str(found.get("runtime", "torch")) if isinstance(found, dict) else "torch"
+
+
+def is_joint(folder: Path) -> bool:
+    """Return whether a run finds and labels aspects with one model, in torch or exported."""
+    return runtime_kind(folder) != "torch"
+
+
+def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the model of a run and its labels, without loading them.
+
+    :raises InputError: if `model.json` is damaged.
+    """
+    if is_joint(folder):
+        found = read_json(folder / "model.json")
+        try:
+            return text(found.get("model"), "model"), list_of(text)(found.get("labels"), "labels")
+        except InputError as error:
+            what = f"{folder / 'model.json'} is damaged: {error.message}"
+            raise InputError(f"{what}; copy or export the model again") from error
+    from pssa.runs.saved_model import Description
+
+    described = Description.load(folder)
+    return described.model, described.labels
 
 
 def choose_finder(

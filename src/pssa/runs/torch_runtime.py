@@ -157,7 +157,7 @@ class TorchRuntime:
             return lambda: self._judge_slices(examples, most, batch_size, reasons)
         if reasons:
             return lambda: self._explain(examples, batch_size)
-        size = batch_size or self._usual_batch
+        size = batch_size or self.usual_batch
         if self.is_on_gpu:
             launch = self._queue.add(examples, size)
             return lambda: self._answers(examples, launch())
@@ -176,7 +176,7 @@ class TorchRuntime:
 
     def _explain(self, examples: Sequence[Example], batch_size: int | None) -> list[Answer]:
         name = self.saliency
-        size = batch_size or min(self._usual_batch, _MAX_EXPLAINED_BATCH)
+        size = batch_size or min(self.usual_batch, _MAX_EXPLAINED_BATCH)
         cut = self.featurizer.cut(examples)
         if saliencies.is_quadratic(name) and (longest := max(len(each.spans) for each in cut)) > _MAX_QUADRATIC_WORDS:
             limit = f"{name} explains texts of at most {_MAX_QUADRATIC_WORDS}"
@@ -210,7 +210,8 @@ class TorchRuntime:
         return lambda: self.vote([logits().softmax(dim=1) for logits in started])
 
     @property
-    def _usual_batch(self) -> int:
+    def usual_batch(self) -> int:
+        """Sentences in one step that suit the model and the device."""
         if self.is_on_gpu:
             return _GPU_BATCH
         return _CPU_ENCODER_BATCH if isinstance(self.featurizer, PieceFeaturizer) else _CPU_BATCH

@@ -17,20 +17,17 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pssa import models
 from pssa.aspects.find import Finder, has_tagger
-from pssa.aspects.tagger_finder import load_finder
-from pssa.bulk.rows import Score, Value, score_each
-from pssa.data.example import Example
+from pssa.bulk.rows import Value, score_each
 from pssa.errors import InputError
-from pssa.runs import Classifier, load
-from pssa.runs.answers import Explanation
-from pssa.runs.explain import explain, usable_saliencies
+from pssa.runs import Answer, Classifier, load
+from pssa.runs.answers import Question, examples_of
+from pssa.runs.explain import usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
+from pssa.runs.loading import is_joint, open_finder
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 from pssa.serve.turns import TurnThread
@@ -54,23 +51,38 @@ class ServedRun:
     saliencies: tuple[str, ...]  # the usual one first
 
 
+@dataclass(frozen=True, slots=True)
+class AskedAspect:
+    """One aspect of a text that is to be scored."""
+
+    question: Question
+    n_words: int  # of the sentence in which it is judged
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, question: Question, warnings: tuple[str, ...] = ()) -> AskedAspect:
+        """Return the aspect of a question that names one."""
+        ((example, _),) = examples_of(question)
+        return cls(question, len(example.spans), warnings)
+
+
 @dataclass(eq=False)
 class PendingRequest:
-    """Examples to score; `future` will hold their results, in the same order."""
+    """Aspects to score; `future` will hold their results, in the same order."""
 
-    examples: Sequence[Example]
+    aspects: Sequence[AskedAspect]
     run: str = "first"
     saliency: str | None = None  # None: labels only
     is_table: bool = False  # whether it leaves half of the queue to others
     future: Future[list[Result]] = field(default_factory=Future)
-    n_taken: int = 0  # examples that went into a batch
+    n_taken: int = 0  # aspects that went into a batch
     is_large: bool = False  # whether it takes longer than a turn
     results: list[Result] = field(default_factory=list)
 
     @property
     def n_left(self) -> int:
-        """Number of examples that still wait."""
-        return len(self.examples) - self.n_taken
+        """Number of aspects that still wait."""
+        return len(self.aspects) - self.n_taken
 
     @property
     def kind(self) -> Kind:
@@ -78,7 +90,7 @@ class PendingRequest:
         return self.run, self.saliency
 
 
-_Part = tuple[PendingRequest, Sequence[Example]]  # a request, and those of its examples that go into a batch
+_Part = tuple[PendingRequest, Sequence[AskedAspect]]  # a request, and those of its aspects that go into a batch
 
 
 class Batcher:
@@ -122,10 +134,10 @@ class Batcher:
 
         :raises queue.Full: if there is no room for all of it, or it would not be scored in time.
         """
-        if not request.examples:
+        if not request.aspects:
             request.future.set_result([])
             return request
-        total = _cost(request, request.examples)
+        total = _cost(request, request.aspects)
         seconds = total * self._paces.get(request.kind, 0.0)
         request.is_large = seconds > _TURN_SECONDS
         with self._changed:
@@ -143,7 +155,7 @@ class Batcher:
         with self._changed:
             if request in self._queue:
                 self._queue.remove(request)
-                self._count(request, -request.n_left, -_cost(request, request.examples[request.n_taken :]))
+                self._count(request, -request.n_left, -_cost(request, request.aspects[request.n_taken :]))
 
     def close(self) -> None:
         """Score what was accepted, then end the worker."""
@@ -165,14 +177,14 @@ class Batcher:
     def _work(self) -> None:
         while parts := self._next_batch():
             run, saliency = parts[0][0].kind
-            batch = [example for _, examples in parts for example in examples]
+            batch = [aspect for _, aspects in parts for aspect in aspects]
             began = time.perf_counter()
             results = iter(score(self.runs[run].classifier, batch, saliency))
             self._measure(parts, time.perf_counter() - began)
             self.metrics.batch("predict" if saliency is None else "explain", len(batch))
-            for request, examples in parts:
-                request.results += [next(results) for _ in examples]
-                is_done = len(request.results) == len(request.examples)
+            for request, aspects in parts:
+                request.results += [next(results) for _ in aspects]
+                is_done = len(request.results) == len(request.aspects)
                 # The client may have left and cancelled.
                 if is_done and request.future.set_running_or_notify_cancel():
                     request.future.set_result(request.results)
@@ -203,15 +215,15 @@ class Batcher:
         n_examples = longest = 0
         for request in [request for request in ordered if request.kind == kind]:
             start = end = request.n_taken
-            while end < len(request.examples):
-                n_words = max(longest, len(request.examples[end].spans))
+            while end < len(request.aspects):
+                n_words = max(longest, request.aspects[end].n_words)
                 if n_examples and not self._fits(request, n_examples + 1, n_words):
                     break
                 end, n_examples, longest = end + 1, n_examples + 1, n_words
             if end == start:
                 break
-            parts.append((request, request.examples[start:end]))
-            self._count(request, start - end, -_cost(request, request.examples[start:end]))
+            parts.append((request, request.aspects[start:end]))
+            self._count(request, start - end, -_cost(request, request.aspects[start:end]))
             request.n_taken = end
             self._queue.remove(request)
             if request.n_left:
@@ -245,49 +257,60 @@ class Batcher:
         self._paces[kind] = pace + _MEMORY * (self._paces.get(kind, pace) - pace)
 
 
-def _cost(request: PendingRequest, examples: Sequence[Example]) -> int:
-    return sum(cost(len(example.spans), request.saliency) for example in examples)
+def _cost(request: PendingRequest, aspects: Sequence[AskedAspect]) -> int:
+    return sum(cost(aspect.n_words, request.saliency) for aspect in aspects)
 
 
-def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:
-    """Return the results in the order of the examples; one that cannot be scored spoils no other.
+def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str | None) -> list[Result]:
+    """Return the results in the order of the aspects; one that cannot be scored spoils no other.
 
     What Python warns of while an example is read becomes the warning of its result.
     """
-    scorer: Score
-    if saliency is None:
-        scorer = partial(classifier.answer, batch_size=_batch_size(classifier))
-    else:
-        scorer = partial(explain, classifier, saliency=saliency)
+    if saliency is not None and saliency != classifier.saliency:
+        classifier = classifier.explaining(saliency)
+    size = _batch_size(classifier)
+
+    def answer(questions: Sequence[Question]) -> Sequence[Value]:
+        return classifier.start(questions, batch_size=size, reasons=saliency is not None)()
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = score_each(scorer, examples, Exception, _describe)
-    return [_result(classifier, *pair, bool(caught)) for pair in zip(examples, values, strict=True)]
+        values = score_each(answer, [aspect.question for aspect in aspects], Exception, _describe)
+    return [
+        {"error": value} if isinstance(value, str) else _result(classifier, aspect, value[0], saliency, bool(caught))
+        for aspect, value in zip(aspects, values, strict=True)
+    ]
 
 
-def _batch_size(classifier: Classifier) -> int:
+def _batch_size(classifier: Classifier) -> int | None:
     """Return how many sentences of similar length to read at once: on a CPU, padding soon costs more than it saves."""
-    if next(classifier.torch.model.parameters()).device.type != "cpu":
+    runtime: Any = classifier.runtime
+    if not hasattr(runtime, "is_on_gpu"):
+        return None
+    if runtime.is_on_gpu:
         return _GPU_BATCH
-    return _PIECE_BATCH if models.uses_encoder(classifier.name) else _WORD_BATCH
+    return _PIECE_BATCH if hasattr(runtime.featurizer, "cutter") else _WORD_BATCH
 
 
-def _result(classifier: Classifier, example: Example, value: Value | str, has_warnings: bool) -> Result:
-    if isinstance(value, str):
-        return {"error": value}
-    fields = {key: item for key, item in value.as_dict().items() if key not in ("text", "notes")}
-    answer = value.answer if isinstance(value, Explanation) else value
+def _result(
+    classifier: Classifier, aspect: AskedAspect, answer: Answer, saliency: str | None, has_warnings: bool
+) -> Result:
+    fields = {key: value for key, value in answer.as_dict().items() if key != "notes"}
+    if saliency is not None:
+        text = aspect.question.text
+        fields["saliency"] = saliency
+        fields["words"] = [
+            {"word": text[word.start : word.end], "from": word.start, "to": word.end, "share": word.share}
+            for word in answer.words
+        ]
     notes = [note for note in answer.notes if note != NEW_ASPECT]  # which anybody sees who names one
-    if notes:
-        fields["warning"] = "; ".join(notes)
-    if not has_warnings:
-        return fields
-    # A warning of a batch does not tell which example it is about: read this one alone.
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        classifier.torch.index([example])
-    text = "; ".join([*notes, *dict.fromkeys(str(warning.message) for warning in caught)])
-    return fields | {"warning": text} if text else fields
+    if has_warnings and hasattr(classifier.runtime, "index"):
+        # A warning of a batch does not tell which aspect it is about: read this one alone.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            classifier.torch.index([example for example, _ in examples_of(aspect.question)])
+        notes += dict.fromkeys(str(warning.message) for warning in caught)
+    return fields | {"warning": "; ".join(notes)} if notes else fields
 
 
 def _describe(error: Exception) -> str:
@@ -318,8 +341,8 @@ def open_batcher(
         for name, run in runs.items():
             careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
             runs[name] = replace(run, classifier=careful)
-    tagger = tagger or next(filter(has_tagger, folders), None)
-    finder = None if tagger is None else load_finder(tagger, device)
+    tagger = tagger or next((folder for folder in folders if has_tagger(folder) or is_joint(folder)), None)
+    finder = None if tagger is None else open_finder(tagger, device)
     batcher = Batcher(runs, limits)
     batcher.finder = finder
     return batcher
@@ -327,4 +350,5 @@ def open_batcher(
 
 def _load(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
-    return ServedRun(folder.resolve().name, classifier, usable_saliencies(classifier))
+    usable = (classifier.saliency,) if is_joint(folder) else usable_saliencies(classifier)
+    return ServedRun(folder.resolve().name, classifier, usable)

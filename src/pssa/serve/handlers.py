@@ -13,13 +13,14 @@ from fastapi import Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from pssa.aspects.find import Finder, FoundAspect, Place, examples_of, find_at
+from pssa.aspects.find import Finder, FoundAspect, Place, find_at
 from pssa.aspects.sentences import split_sentences
-from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
+from pssa.bulk.rows import RejectedRow, parse_row
 from pssa.data.fields import find_aspect_doubt
 from pssa.data.rows import Row
 from pssa.errors import InputError
-from pssa.serve.batcher import Batcher, PendingRequest, Result
+from pssa.runs.answers import Question
+from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, ExplainText, Offsets, PredictRequest, PredictText
@@ -28,7 +29,7 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _MAX_FOUND_CHARACTERS = 1500  # of sentences that are read together for their aspects: about a twentieth of a second
 
 ReturnT = TypeVar("ReturnT")
-ParsedRow = ScorableRow | RejectedRow
+ParsedRow = AskedAspect | RejectedRow
 
 
 def choose_saliency(batcher: Batcher, body: ExplainRequest | ExplainText) -> str:
@@ -58,9 +59,7 @@ async def _score_items(batcher: Batcher, body: PredictRequest | PredictText, sal
     items = await _rows_of_items(batcher, body)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
-        # Of a longer text a model reads a window, and explains no other words.
-        if batcher.runs[body.run].classifier.torch.featurizer.max_positions > most:
-            items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
+        items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
     rows = [row for item in items for row in item.rows]
     results = iter(await score_rows(batcher, rows, body.run, saliency))
     written = [
@@ -120,10 +119,9 @@ def _search(finder: Finder, texts: Sequence[str], most: int) -> Iterator[ItemRow
             n_characters += end - start
     for place, aspect in find_at(finder, texts, portion) if portion else ():
         found[place].append(aspect)
-    for inside in found:
+    for row, inside in enumerate(found):
         first = inside[:most]
-        examples = zip(first, examples_of(first), strict=True)
-        rows: list[ParsedRow] = [ScorableRow(0, {}, example, offset=each.sentence_start) for each, example in examples]
+        rows: list[ParsedRow] = [AskedAspect.of(Question(texts[row], ((each.start, each.end),))) for each in first]
         yield ItemRows(rows, len(inside) - len(first))
 
 
@@ -178,16 +176,20 @@ def parse_with_doubt(row: Row) -> ParsedRow:
     parsed = parse_row(row)
     if isinstance(parsed, RejectedRow):
         return parsed
-    doubt = find_aspect_doubt(row.fields, parsed.example)
-    return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
+    question = parsed.question
+    doubt = find_aspect_doubt(row.fields, question.text, (question.aspects or ((0, 0),))[0])
+    try:
+        return AskedAspect.of(question, (*parsed.warnings, *([doubt] if doubt else [])))
+    except InputError as error:
+        return RejectedRow(row.line, error.message, row.given)
 
 
 def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
-    """Return the row, or an error if its text has more words than the saliency can explain."""
-    if isinstance(row, RejectedRow) or len(row.example.spans) <= most:
+    """Return the row, or an error if its sentence has more words than the saliency can explain."""
+    if isinstance(row, RejectedRow) or row.n_words <= most:
         return row
-    n_words = len(row.example.spans)
-    return RejectedRow(None, f"the text has {n_words} words, {saliency} explains at most {most}; give a shorter text")
+    told = f"the text has {row.n_words} words, {saliency} explains at most {most}"
+    return RejectedRow(None, f"{told}; give a shorter text")
 
 
 async def score_rows(
@@ -197,29 +199,18 @@ async def score_rows(
 
     :param is_table: whether they are part of a table, which leaves half of the queue to other requests.
     """
-    examples = [row.example for row in rows if isinstance(row, ScorableRow)]
-    results = iter(await wait_for_results(batcher, PendingRequest(examples, run, saliency, is_table)))
+    aspects = [row for row in rows if isinstance(row, AskedAspect)]
+    results = iter(await wait_for_results(batcher, PendingRequest(aspects, run, saliency, is_table)))
     return [_result(row, results) for row in rows]
 
 
 def _result(row: ParsedRow, results: Iterator[Result]) -> Result:
     if isinstance(row, RejectedRow):
         return {"error": str(InputError(row.reason))}  # with the names of its settings as in Python
-    result = _shifted(next(results), row.offset)
+    result = next(results)
     if not row.warnings or "error" in result:
         return result
     return result | {"warning": "; ".join(filter(None, (*row.warnings, result.get("warning"))))}
-
-
-def _shifted(result: Result, offset: int) -> Result:
-    """Return a result about a sentence with the offsets of the text that the sentence is in."""
-    if not offset or "error" in result:
-        return result
-    moved = result | {name: result[name] + offset for name in ("from", "to")}
-    if "words" in result:
-        words = [{**word, "from": word["from"] + offset, "to": word["to"] + offset} for word in result["words"]]
-        moved["words"] = words
-    return moved
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

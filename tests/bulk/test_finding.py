@@ -12,11 +12,7 @@ import pytest
 from tests.bulk.made_jobs import Stopping
 from tests.bulk.made_rows import read_rows, write_rows
 
-from pssa.aspects import NameFinder
 from pssa.bulk import FindingOptions, Job, LocalEngine, ProcessEngine, Scoring, predict
-from pssa.bulk.row_finder import RowFinder
-from pssa.bulk.rows import RejectedRow, ScorableRow
-from pssa.data.rows import Columns, Row
 from pssa.errors import InputError, PssaWarning
 
 REVIEW = "We came in May. The Screen is great!  I hate the front desk, and the screen."
@@ -188,15 +184,6 @@ def test_a_job_that_finds_nothing_warns(run: Path, tmp_path: Path) -> None:
     with pytest.warns(PssaWarning, match="no aspect"):
         summary = predict(job_of(run, tmp_path, ROWS[1:2]), LocalEngine())
     assert (summary.rows, summary.texts, summary.empty) == (0, 1, 1)
-
-
-def test_many_aspects_of_a_long_sentence_share_its_words() -> None:
-    find = RowFinder(NameFinder(("a",)), FindingOptions(names=("a",), columns=Columns()))
-    parsed = find([Row(1, {"text": "a b " * 100}), Row(2, {"text": "a " * 1001})])
-    examples = [row.example for row in parsed.rows if isinstance(row, ScorableRow)]
-    assert len(examples) == 100
-    assert len({id(example.spans) for example in examples}) == 1
-    assert isinstance(parsed.rows[-1], RejectedRow)
 
 
 @pytest.mark.slow

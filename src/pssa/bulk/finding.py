@@ -1,0 +1,73 @@
+"""`FindingOptions`: how aspects of rows without any are found.
+
+A row that has an aspect keeps it. Any other row becomes a row of the output for each aspect that is found in its text, with its
+own columns and `aspect`, `from` and `to`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.aspects.find import FIND_ADVICE, FOLDER, has_tagger, open_tagger
+from pssa.aspects.names import NameFinder
+from pssa.data.rows import Columns
+from pssa.errors import InputError, setting
+from pssa.runs.answers import Answer
+from pssa.runs.loading import is_joint
+from pssa.runs.run_names import resolve_run
+
+_ASPECTS_FROM, _ASPECTS = setting("aspects_from"), setting("aspects")
+
+
+@dataclass(frozen=True)
+class FindingOptions:
+    """How aspects of rows without any are found: by the tagger of the run, unless another tagger or names are given."""
+
+    tagger: Path | None = None  # directory of a tagger, or of a run that has one
+    names: tuple[str, ...] = ()
+    keep_empty: bool = False  # write a row without aspect and label for a text in which nothing is found
+    columns: Columns = field(default_factory=Columns)  # of the inputs; the output has the same names
+
+    def __post_init__(self) -> None:
+        if self.tagger is not None and self.names:
+            raise InputError(
+                f"a tagger finds aspects, or names are looked for; give {_ASPECTS_FROM} or {_ASPECTS}, not both"
+            )
+        if self.names:
+            NameFinder(self.names)
+
+    def resolve(self, run: Path, columns: Columns) -> FindingOptions | None:
+        """Return the same with the run's own tagger where nothing else is given; None if the run has none.
+
+        :raises InputError: if the tagger cannot be used, or nothing can be found that could be empty.
+        """
+        root = resolve_run(self.tagger or run)
+        if self.tagger is None and not self.names and not has_tagger(root) and not is_joint(root):
+            if self.keep_empty:
+                raise InputError(f"{setting('keep_empty')} is about texts in which nothing is found; {FIND_ADVICE}")
+            return None
+        if self.names:
+            return replace(self, columns=columns)
+        return replace(self, tagger=root if is_joint(root) else open_tagger(root).root, columns=columns)
+
+    def of_run(self, run: Path) -> dict[str, Any]:
+        """Return what `pssa.load` needs to find aspects in this way."""
+        root = resolve_run(run)
+        is_own = self.tagger in (None, root, root / FOLDER)
+        return {"aspects_from": None if is_own else self.tagger, "aspects": self.names or None}
+
+    def place(self, fields: Mapping[str, Any], answer: Answer | None, is_named: bool) -> dict[str, Any]:
+        """Return the fields of the aspect that an answer is about: as its row names it, if it does, with its offsets."""
+        aspect, start, end = self.columns.aspect_columns
+        if answer is None:
+            return dict.fromkeys((aspect, start, end))
+        named = fields.get(aspect) if is_named else None
+        place = (answer.start, answer.end) if answer.end else (None, None)  # None: about the text as a whole
+        return {
+            aspect: named if isinstance(named, str) and named.strip() else answer.aspect,
+            start: place[0],
+            end: place[1],
+        }
