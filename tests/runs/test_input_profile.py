@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pssa
+from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.example import Example
 from pssa.data.tokenize import tokenize
@@ -70,6 +71,19 @@ def test_most_texts_in_another_language_are_noted_and_none_in_the_language_of_th
     assert len(found) >= 32
     assert found.count((f"language: {language}, trained on en",)) >= 32
     assert all(is_unfounded(note_kind(note)) for notes in found for note in notes)
+
+
+def test_answers_name_the_language_of_their_review_and_try_does_not_wait_for_the_detector(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    german, english = "Hotel in guter Lage, Bar schlecht", "The hotel is in a good place, but the bar is bad."
+    starter = pssa.load("starter")
+    found = starter.predict([german, english])
+    assert all("language: de, trained on en" in answer.notes for answer in found[0])
+    assert not any("language" in note for answer in found[1] for note in answer.notes)
+    assert "language: de, trained on en" in starter.predict(german, "Bar").notes
+    assert main(["try", german, "--aspects", "Bar"]) == 0
+    assert "language" not in capsys.readouterr().out
 
 
 def test_the_languages_of_the_training_texts_are_detected_and_noted_no_more() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.run_names import STARTER
 
     texts, names = _read_texts(arguments.texts), arguments.aspects
-    classifier = load(arguments.run_path or STARTER, aspects=names)
+    classifier = replace(load(arguments.run_path or STARTER, aspects=names), notes_languages=False)
     found, profile = judge(classifier, texts), classifier.profile
     notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:

@@ -55,6 +55,9 @@ class Classifier:
     abstain_below: float = 0.0  # confidence; answers that have less are withheld
     profile: InputProfile | None = None  # of the training texts; runs of earlier versions have none
     finder: Finder | None = None  # of aspects, in place of the runtime's own
+    notes_languages: bool = (
+        True  # whether answers about texts in another language say so; the detector takes a while to load
+    )
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), runtime=type(self.runtime).__name__)
@@ -121,10 +124,15 @@ class Classifier:
         if (finder := self._finder_for(questions)) is not None:
             questions = with_found(finder, questions)
         started = self.runtime.start(questions, batch_size=batch_size, reasons=reasons)
-        return lambda: [
-            [self._finished(question.text, answer) for answer in inside]
-            for question, inside in zip(questions, started(), strict=True)
-        ]
+
+        def wait() -> list[list[Answer]]:
+            about = [self._language_notes(question.text) for question in questions]
+            return [
+                [self._finished(question.text, answer, notes) for answer in inside]
+                for question, notes, inside in zip(questions, about, started(), strict=True)
+            ]
+
+        return wait
 
     def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
         """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
@@ -140,8 +148,12 @@ class Classifier:
         warnings.warn(PssaWarning(f"{what}; or name them with {setting('aspects', 'food,wifi')}"), stacklevel=5)
         return open_finder(STARTER)
 
-    def _finished(self, text: str, answer: Answer) -> Answer:
+    def _language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
+        return self.profile.language_notes(text, spans) if self.profile and self.notes_languages else ()
+
+    def _finished(self, text: str, answer: Answer, about_text: tuple[str, ...]) -> Answer:
         """Return an answer of the runtime with notes, and without its label if the confidence is too low."""
+        answer = replace(answer, notes=(*answer.notes, *about_text)) if about_text else answer
         if answer.probabilities and max(answer.probabilities.values()) < self.abstain_below:
             answer = replace(answer, label=UNCERTAIN)
         if self.profile is None or answer.end == 0:
@@ -161,7 +173,9 @@ class Classifier:
             confidence = max(row)
             label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
             by_label = dict(zip(self.labels, row, strict=True))
-            notes = self.profile.notes(example.text, example.spans, example.aspect_text) if self.profile else ()
+            notes = self._language_notes(example.text, example.spans)
+            if self.profile:
+                notes += self.profile.notes(example.text, example.spans, example.aspect_text)
             found.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
         return found
 

@@ -95,13 +95,16 @@ class InputProfile:
         """Return what about a text without an aspect is unlike the training texts; it may have several sentences."""
         return tuple(self._text_notes(text, tokenize(text)))
 
-    def language_notes(self, text: str) -> tuple[str, ...]:
+    def language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
         """Return that a whole review is in another language than the training texts, if it is.
 
         Texts whose words are known, which are most, do not need the detector, which takes a while to load.
+
+        :param spans: of its words, if they are known.
         """
-        n_known, n_words = self.count_known(text)
-        if n_words < _MIN_LANGUAGE_WORDS or n_known >= _FAMILIAR * n_words or not self._languages:
+        n_known, n_words = self.count_known(text, spans)
+        is_familiar = n_words < _MIN_LANGUAGE_WORDS or n_known >= _FAMILIAR * n_words
+        if is_familiar or not self._languages or _other_script(text, self.scripts):
             return ()
         shares = language_shares(text)
         found = max(shares, key=shares.__getitem__)
@@ -115,9 +118,9 @@ class InputProfile:
             return self.languages
         return (detect_language(" ".join(self.words[:_PROFILE_WORDS])),)
 
-    def count_known(self, text: str) -> tuple[int, int]:
+    def count_known(self, text: str, spans: Sequence[Span] | None = None) -> tuple[int, int]:
         """Return how many words of a text the training texts have, and how many words it has; numbers are no words."""
-        words = _plain_words(text, tokenize(text))
+        words = _plain_words(text, tokenize(text) if spans is None else spans)
         return sum(map(self._known.__contains__, words)), len(words)
 
     def _text_notes(self, text: str, spans: Sequence[Span]) -> list[str]:
