@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)")
     add("--address", metavar="A", default="", help="address of the Ray cluster (default: detected)")
     add("--fresh", action="store_true", help="recompute results that another version of the code produced")
+    add("--files", action="store_true", help="write each table as CSV and LaTeX too, and each figure as PNG")
     add("--plan", action="store_true", help="count finished and remaining cells; execute and write nothing")
     add("--show-only", action="store_true", help="render the finished results; execute nothing")
     return parser
@@ -92,12 +93,12 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InputError("--plan only counts and --show-only only shows; leave one out")
     if arguments.fresh and arguments.show_only:
         raise InputError("--fresh executes cells again and --show-only executes none; leave one out")
-    options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
+    options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh, arguments.files)
     scope, command = _scope(arguments), _command(arguments)
     if arguments.plan:
         return _plan(arguments, scope, options)
     if arguments.show_only:
-        return _report(show_only(arguments.names, scope, arguments.out, command))
+        return _report(show_only(arguments.names, scope, arguments.out, command, arguments.files))
     return _report(reproduce(arguments.names, scope, arguments.out, options, _Progress(), command))
 
 

@@ -3,8 +3,8 @@
     python scripts/update_docs.py            rewrite what is out of date
     python scripts/update_docs.py --check    name the pages that are out of date and exit with 1
 
-A number stands between `<!--=TABLE|ROW|COLUMN|FIELD|FORMAT-->` and `<!--/-->`: TABLE is a JSON file below results/, ROW the
-first cells of a row, FORMAT a Python format. A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+A number stands between `<!--=TABLE|ROW|COLUMN|FIELD|FORMAT-->` and `<!--/-->`: TABLE is EXHIBIT/TABLE, of results/EXHIBIT/tables.json, ROW
+the first cells of a row, FORMAT a Python format. A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 """
 
 from __future__ import annotations
@@ -117,13 +117,15 @@ def cells(table: str, row: tuple[str, ...]) -> dict[str, Any]:
     content = _table(table)
     found = [fields for fields in content["rows"] if tuple(fields[: len(row)]) == row]
     if len(found) != 1:
-        raise SystemExit(f"results/{table}.json has {len(found)} rows that begin with {', '.join(row)}")
+        raise SystemExit(f"{table} in results/ has {len(found)} rows that begin with {', '.join(row)}")
     return dict(zip(content["columns"], found[0], strict=True))
 
 
 @cache
 def _table(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    exhibit, _, table = name.partition("/")
+    stored = json.loads((RESULTS / exhibit / "tables.json").read_text("utf-8"))["tables"]
+    return next(each for each in stored if each["name"] == table)
 
 
 def overall_table(names: Mapping[str, str], data_sets: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ class Provenance:
     environment: Environment
     files: Mapping[str, str]  # fingerprints
     seeds: Sequence[int]
-    seconds: float | None  # of the wall clock; None: nothing was executed, only shown
+    executed: bool  # or only shown
 
     def as_dict(self, made: Sequence[Contribution]) -> dict[str, Any]:
         """Return values for JSON.
@@ -61,7 +61,6 @@ class Provenance:
             "device": self.environment.device,
             "files": dict(self.files),
             "seeds": list(self.seeds),
-            "wall_seconds": None if self.seconds is None else round(self.seconds, 3),
             "made_by": list(made),
         }
 
@@ -72,7 +71,7 @@ class Provenance:
 
     def _made_by(self) -> str:
         command = f"`{self.command}`, " if self.command else ""
-        if self.seconds is None:
+        if not self.executed:
             # The installed libraries computed nothing.
             return f"Shown by {command}pssa {__version__}"
         known = versions()

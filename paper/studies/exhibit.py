@@ -1,6 +1,6 @@
 """An exhibit: the cells it needs, and how it shows their records as tables, figures, pictures and paragraphs.
 
-These parts are plain values; `pages` writes them as Markdown, LaTeX, CSV, JSON, SVG, PNG and HTML.
+These parts are plain values, which `pages` writes to files.
 """
 
 from __future__ import annotations
@@ -112,7 +112,6 @@ class Picture:
 
     name: str
     title: str
-    html: str
     svg: str
 
 

@@ -12,8 +12,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib import rc_context, style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
 from paper.studies.exhibit import Figure, Panel, PlotLine
-from pssa.errors import MissingExtra
 
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#6b7280")
 _DASHES = ("-", "--", "-.", ":", (0, (7, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (1, 1)))
@@ -40,14 +43,7 @@ _SETTINGS = {
 
 
 def draw(figure: Figure) -> tuple[str, bytes]:
-    """Return a figure as SVG and PNG.
-
-    :raises MissingExtra: if matplotlib is not installed.
-    """
-    try:
-        from matplotlib import rc_context, style
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "report") from error
+    """Return a figure as SVG and PNG."""
     # The style does not depend on the user's configuration of matplotlib.
     with style.context("default", after_reset=True), rc_context(_SETTINGS):
         canvas = _canvas(figure)
@@ -58,14 +54,10 @@ def draw(figure: Figure) -> tuple[str, bytes]:
 
 
 def _canvas(figure: Figure) -> Any:
-    # Without pyplot there is no global state and no window.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
-
     across = 2 if len(figure.panels) == 4 else min(_BESIDE, max(1, len(figure.panels)))
     down = max(1, math.ceil(len(figure.panels) / across))
     canvas = Canvas(figsize=(_WIDE * across, _HIGH * down + _LEGEND), layout="constrained")
-    FigureCanvasAgg(canvas)
+    FigureCanvasAgg(canvas)  # without pyplot there is no global state and no window
     levels = _levels(figure.panels)
     plots = list(canvas.subplots(down, across, sharex=True, sharey=not levels, squeeze=False).flat)
     styles = _styles(figure.panels)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import escape
@@ -19,64 +19,33 @@ from markupsafe import escape
 from paper.studies.exhibit import Figure, KeyFinding, Part, Table, TableLookup
 from paper.studies.exhibits import reading_order
 from paper.studies.findings import FINDINGS
-from paper.studies.pages import FILES, LEGEND, SECTION, read_section
+from paper.studies.pages import TABLES, ShownExhibit
 from paper.studies.strip_plot import WIDTH, describe, draw_strip_plot
-from paper.studies.tables import escape_markdown, points_table, read_table
+from paper.studies.tables import escape_markdown, points_table
 from pssa.data.files import write_atomically
 
 PICTURE = "finding.svg"
 _BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
-_INCOMPLETE = re.compile(r"Incomplete: (\d+ of \d+) cells")
-_VECTORS = re.compile(r"word vectors <code>(.+?)</code>")
 _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
 _CONTROLS = (
     "Differences are to two trainings of the same model without evidence, pooled, with 95 % intervals in brackets."
 )
 _OTHER_VECTORS = "These models start from other word vectors (`{}`) than those of the other pages."
-_FILES = (
-    "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every measurement, and each page "
-    "below ends with its provenance: command, commits, devices, days and files."
+_LEGEND = (
+    "In the pictures, a large dot is a mean, a small dot one model on one data set, a hollow dot a control, and a diamond the "
+    "paper's number."
 )
-
-
-@dataclass(frozen=True)
-class ShownExhibit:
-    """An exhibit in a folder, with the tables that were written when it was last shown."""
-
-    name: str
-    title: str
-    beyond: bool
-    tables: Mapping[str, Table]  # and figures, as tables of their points
-    missing: str = ""  # how many of its cells have no outcome, such as `3 of 40`
-    vectors: str = ""  # name of the word vectors that its models start from
-    has_other_vectors: bool = False  # than most exhibits in the folder
-
-    @classmethod
-    def read(cls, section: Path) -> ShownExhibit:
-        """Return the exhibit whose section of the page this file holds."""
-        stored, home = read_section(section), section.parent
-        names = [name.removesuffix(".json") for name in stored.get(FILES, ()) if name.endswith(".json")]
-        tables = {name: read_table(home / f"{name}.json") for name in names if (home / f"{name}.json").is_file()}
-        found = _INCOMPLETE.search(stored["html"])
-        missing, vectors = (each[1] if each else "" for each in (found, _VECTORS.search(stored["html"])))
-        return cls(stored["name"], stored["title"], stored["beyond"], tables, missing, vectors)
-
-    @property
-    def finding(self) -> KeyFinding | None:
-        """What it says; None if it says nothing in short, or its numbers are not measured."""
-        finding = find_finding(self.name, self.tables)
-        if finding and self.has_other_vectors:
-            return replace(finding, answer=f"{finding.answer} {_OTHER_VECTORS.format(self.vectors)}")
-        return finding
+_FILES = (
+    "[cells.jsonl](cells.jsonl) has every measurement, `NAME/tables.json` the numbers of a page in full, and each page ends with "
+    "its provenance: command, commits, devices, days and files."
+)
 
 
 def read_exhibits(folder: Path) -> list[ShownExhibit]:
     """Return the exhibits that have been shown in a folder, in reading order."""
-    found = [ShownExhibit.read(path) for path in sorted(folder.glob(f"*/{SECTION}"))]
-    usual = Counter(each.vectors for each in found if each.vectors).most_common(1)
-    marked = [replace(each, has_other_vectors=bool(each.vectors) and each.vectors != usual[0][0]) for each in found]
-    return sorted(marked, key=lambda each: reading_order(each.name))
+    found = [ShownExhibit.read(path) for path in sorted(folder.glob(f"*/{TABLES}"))]
+    return sorted(found, key=lambda each: reading_order(each.name))
 
 
 def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None:
@@ -87,11 +56,6 @@ def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None
         return None
 
 
-def incomplete_text(count: int, total: int) -> str:
-    """Return the paragraph of an exhibit's page that says how many cells have no outcome, which `_INCOMPLETE` finds."""
-    return f"Incomplete: {count} of {total} cells have no outcome yet, or failed; their fields are empty or left out."
-
-
 def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
     """Return a first paragraph for the exhibit's own page: what its parts say in short."""
     shown = [points_table(part) if isinstance(part, Figure) else part for part in parts]
@@ -100,23 +64,31 @@ def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
 
 
 def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, KeyFinding]:
-    """Return the findings by exhibit, in the order of the page."""
-    found = {each.name: finding for each in shown if (finding := each.finding)}
+    """Return the findings by exhibit, in the order of the page; one on other word vectors than most says so."""
+    usual = Counter(vectors for each in shown if (vectors := each.facts.get("vectors"))).most_common(1)
+    found = {}
+    for each in shown:
+        finding, vectors = find_finding(each.name, each.tables), each.facts.get("vectors")
+        if finding and vectors and vectors != usual[0][0]:
+            finding = replace(finding, answer=f"{finding.answer} {_OTHER_VECTORS.format(vectors)}")
+        if finding:
+            found[each.name] = finding
     return {name: found[name] for name in FINDINGS if name in found}
 
 
-def write_front_page(folder: Path) -> dict[str, KeyFinding]:
-    """Write the first page of a folder and its pictures; return the findings by exhibit, in its order."""
+def write_front_page(folder: Path) -> Path:
+    """Write the first page of a folder and its pictures; return its path."""
     page = folder / "README.md"
     text = page.read_text("utf-8") if page.is_file() else _NEW
     written = fill_front_page(text, front_page(read_exhibits(folder)))
     if written != text or not page.is_file():
         write_atomically(page, written.encode())
-    return write_pictures(folder)
+    write_pictures(folder)
+    return page
 
 
-def write_pictures(folder: Path) -> dict[str, KeyFinding]:
-    """Write the picture of every finding and remove old ones; return the findings by exhibit."""
+def write_pictures(folder: Path) -> None:
+    """Write the picture of every finding and remove old ones."""
     shown = read_exhibits(folder)
     findings = findings_of(shown)
     for each in shown:
@@ -125,7 +97,6 @@ def write_pictures(folder: Path) -> dict[str, KeyFinding]:
             write_atomically(picture, draw_strip_plot(findings[each.name].plot).encode())
         else:
             picture.unlink(missing_ok=True)
-    return findings
 
 
 def fill_front_page(text: str, content: str) -> str:
@@ -136,7 +107,7 @@ def fill_front_page(text: str, content: str) -> str:
 def front_page(shown: Sequence[ShownExhibit]) -> str:
     """Return the findings and the list of tables as Markdown."""
     findings = [_finding_block(name, finding) for name, finding in findings_of(shown).items()]
-    blocks = [" ".join([_CONTROLS, LEGEND] if findings else [_FILES]), *findings, *([_FILES] if findings else [])]
+    blocks = [" ".join([_CONTROLS, _LEGEND] if findings else [_FILES]), *findings, *([_FILES] if findings else [])]
     for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
         rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
         if rows:
@@ -162,5 +133,5 @@ def headline(name: str, finding: KeyFinding, folder: str = "") -> str:
 
 def _exhibit_row(shown: ShownExhibit) -> str:
     name = shown.name
-    missing = f"; {shown.missing} cells missing" if shown.missing else ""
+    missing = f"; {count} cells missing" if (count := shown.facts.get("missing")) else ""
     return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} |"

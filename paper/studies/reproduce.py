@@ -1,23 +1,20 @@
 """Reproduce exhibits: plan and execute the cells that they need, then show each and write it into one folder.
 
-    OUT/cells.jsonl        the ledger: the record of every cell; cells.csv has the main columns
+    OUT/cells.jsonl        the ledger: the record of every cell
     OUT/README.md          what they say in short, and the list of tables
-    OUT/index.html         every exhibit; NAME.md and NAME/ have one each
-    OUT/provenance.json    where the numbers come from, by exhibit
+    OUT/NAME.md, NAME/     every exhibit
 
 After a kill or an interrupt the same call resumes: cells with a record are not executed again.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from paper.experiments.cells import Cell, Place, cell_name, with_needs
+from paper.experiments.cells import Cell, Place, with_needs
 from paper.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
 from paper.experiments.provenance import (
     Contribution,
@@ -33,14 +30,12 @@ from paper.experiments.resources import Scope
 from paper.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
 from paper.experiments.sources import find_commits
 from paper.experiments.workspace import Workspace
-from paper.studies.exhibit import Exhibit, Part, Table
+from paper.studies.exhibit import Exhibit, Part
 from paper.studies.filters import Selection, choose, untrainable_models
-from paper.studies.front_page import in_short, incomplete_text, write_front_page
-from paper.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
-from paper.studies.provenance_notes import describe_provenance, write_exhibit_provenance, write_provenance
-from paper.studies.tables import cells_csv
-from pssa.data.files import write_atomically
-from pssa.errors import InputError, MissingExtra, PssaWarning
+from paper.studies.front_page import in_short, write_front_page
+from paper.studies.pages import drop_empty_rows, write_exhibit
+from paper.studies.provenance_notes import describe_provenance
+from pssa.errors import InputError, PssaWarning
 from pssa.models import uses_encoder
 
 
@@ -52,6 +47,7 @@ class ExecutionOptions:
     workers: int = 0  # 0: as many as fit
     address: str = ""  # of a Ray cluster
     fresh: bool = False  # execute cells again whose record other code made
+    files: bool = False  # write CSV, LaTeX and PNG too
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.workers, self.address)
@@ -81,25 +77,11 @@ class Reproduction:
     made: int  # cells executed now
     reused: int
     missing: int  # cells without a record
-    seconds: float
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing failed; a skipped exhibit has not failed."""
         return not self.failures and not self.broken
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return values for JSON."""
-        return {
-            "page": str(self.page),
-            "shown": list(self.shown),
-            "skipped": dict(self.skipped),
-            "left_out": dict(self.left_out),
-            "broken": dict(self.broken),
-            "cells": {"made": self.made, "reused": self.reused, "missing": self.missing},
-            "failed": [{"cell": cell_name(cell), "reason": reason} for cell, reason in self.failures.items()],
-            "seconds": round(self.seconds, 3),
-        }
 
 
 def reproduce(
@@ -117,7 +99,7 @@ def reproduce(
     :raises RunError: if another process uses the folder.
     """
     options = options or ExecutionOptions()
-    results = _Results(choose(names), scope, out, command)
+    results = _Results(choose(names), scope, out, command, options.files)
     device = "a Ray cluster" if options.engine == "ray" else device_name(scope.resources.device)
     workspace, cells = options.workspace(out, scope), results.selection.cells
     counts = (0, 0)
@@ -140,14 +122,16 @@ def reproduce(
         return results.write(ledger, outcome)
 
 
-def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: str = "") -> Reproduction:
+def show_only(
+    names: Sequence[str | Exhibit], scope: Scope, out: Path, command: str = "", files: bool = False
+) -> Reproduction:
     """Show and write the exhibits from the records that exist; execute nothing. Works while another process executes cells.
 
     :raises InputError: if the folder has no records, or as `reproduce` does.
     """
     if not (out / LEDGER).is_file():
         raise InputError(f"{out} has no {LEDGER}, so there is nothing to show; choose another --out")
-    results = _Results(choose(names), scope, out, command)
+    results = _Results(choose(names), scope, out, command, files)
     ledger = Ledger.read(out / LEDGER)
     lookup = scope.resources.lookup_in(ledger)
     outcome = ScheduleResult(reused=sum(lookup(cell) is not None for cell in results.selection.cells))
@@ -187,7 +171,7 @@ class _Results:
     scope: Scope
     out: Path
     command: str
-    began: float = field(default_factory=time.perf_counter)
+    files: bool
 
     def __post_init__(self) -> None:
         self.selection = Selection.find(self.exhibits, self.scope)
@@ -201,16 +185,13 @@ class _Results:
             this_environment(device_name(resources.device)),
             resources.fingerprints(),
             range(self.scope.seeds),
-            time.perf_counter() - self.began if outcome.done else None,
+            bool(outcome.done),
         )
         unnamed = sources_without_commit(record for _, record in _recorded(lookup, selection.cells))
         origins = _Origins(lookup, provenance, find_commits(unnamed))
         broken = {**selection.broken, **self._write_exhibits(lookup, origins)}
-        left_out = {**selection.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
-        notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left_out.items())}."] if left_out else []
-        _write_cells(self.out, ledger)
         return Reproduction(
-            page=self._write_page(origins, notes, outcome.failures),
+            page=write_front_page(self.out),
             shown=tuple(exhibit.name for exhibit in selection.exhibits if exhibit.name not in broken),
             skipped=selection.skipped,
             left_out=untrainable_models(self.scope),
@@ -219,7 +200,6 @@ class _Results:
             made=outcome.done,
             reused=outcome.reused,
             missing=sum(lookup(cell) is None for cell in selection.cells),
-            seconds=time.perf_counter() - self.began,
         )
 
     def _write_exhibits(self, lookup: RecordLookup, origins: _Origins) -> dict[str, str]:
@@ -235,20 +215,19 @@ class _Results:
             provenance, made = origins.of(cells)
             try:
                 about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
-                write_exhibit(self.out, exhibit, [*about, *parts, describe_provenance(provenance, made)])
-                write_exhibit_provenance(self.out, exhibit.name, provenance, made)
+                shown = [*about, *parts, describe_provenance(provenance, made)]
+                missing = sum(lookup(cell) is None for cell in cells)
+                vectors = self.scope.resources.vectors
+                has_vectors = any(not uses_encoder(cell.place.model) for cell in cells)
+                facts = {
+                    "missing": f"{missing} of {len(cells)}" if missing else "",
+                    "vectors": vectors.name if vectors and has_vectors else "",
+                    "provenance": provenance.as_dict(made),
+                }
+                write_exhibit(self.out, exhibit, shown, facts, self.files)
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken
-
-    def _write_page(self, origins: _Origins, notes: Sequence[str], failures: Mapping[Cell, str]) -> Path:
-        shown = write_provenance(self.out, origins.call, origins.contributions(self.selection.cells))
-        about = [make_section("provenance", "Provenance", shown)]
-        if failures:
-            rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
-            table = Table("failed", "Reasons", ("cell", "reason"), rows)
-            about.insert(0, make_section("failed", "Cells that failed", [table]))
-        return write_page(self.out, notes, about, write_front_page(self.out))
 
     def _starting_points(self, cells: Sequence[Cell]) -> list[Part]:
         """Name the vectors and the encoders that models start from, which are not the paper's, with the most seeds of each."""
@@ -303,11 +282,7 @@ def _at_most(seeds: int) -> str:
 
 def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
     count = sum(lookup(cell) is None for cell in cells)
-    return [incomplete_text(count, len(cells))] if count else []
-
-
-def _write_cells(out: Path, ledger: Ledger) -> None:
-    try:
-        write_atomically(out / "cells.csv", cells_csv(ledger).encode())
-    except MissingExtra:
-        return  # the exhibits have warned already
+    said = (
+        f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
+    )
+    return [said] if count else []

@@ -1,45 +1,35 @@
-"""Tables as text: Markdown for people, CSV and JSON with unrounded values for programs. pandas writes all but JSON.
+"""Tables as text: Markdown and LaTeX for people, CSV and JSON with unrounded values for programs.
 
 Texts may hold `code` between backticks, which every format sets in its own way; everything else in them is escaped.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
-from paper.experiments.ledger import Record
+import pandas
+
 from paper.studies.exhibit import Figure, FormattedValue, PlainValue, PlotLine, Table, Value
-from pssa.errors import InputError, MissingExtra
 
 _NUMBER = re.compile(r"[+\-−]?\d")
 _CODE = re.compile(r"`([^`\n]+)`")
 _LARGE = 10_000  # whole numbers from here on are written with commas
+_LONG_TEXT = 48  # characters from which a field of LaTeX is set in several lines
 
 # An underscore inside a word emphasises nothing; an ampersand matters only where it could begin an entity.
 _MARKDOWN = re.compile(r"[\\*<`]|(?<![^\W_])_|_(?![^\W_])|\](?=\()|~(?=~)|&(?=#?\w+;)")
-
-# Columns of cells.csv: the place with its defaults, and what was measured.
-_PLACE = {"data": None, "model": None, "seed": None, "share": 1.0, "held_out": False, "stripped": False}
-_MEASURED = ("accuracy", "macro_f1", "epochs", "gamma", "parameters", "members", "instances", "with_active", "seconds")
-
-
-def require_pandas() -> Any:
-    """Import pandas, which is loaded only when a table is written.
-
-    :raises MissingExtra: if pandas or tabulate is not installed.
-    """
-    try:
-        importlib.import_module("tabulate")  # pandas writes Markdown with it
-        return importlib.import_module("pandas")
-    except ImportError as error:
-        raise MissingExtra("pandas", "report") from error
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
+    **{"±": r"$\pm$", "→": r"$\to$", "−": "$-$"},
+}
 
 
 @dataclass(frozen=True)
@@ -68,10 +58,10 @@ class TextTable:
         )
         return cls(tuple(map(one_line, table.columns)), tuple(zip(*shown, strict=True)), is_number)
 
-    def frame(self, escape: Callable[[str], str]) -> Any:
+    def frame(self, escape: Callable[[str], str]) -> pandas.DataFrame:
         """Return the escaped texts as a DataFrame."""
         rows = [[escape(field) for field in row] for row in self.rows]
-        return require_pandas().DataFrame(rows, columns=[escape(name) for name in self.columns], dtype=object)
+        return pandas.DataFrame(rows, columns=[escape(name) for name in self.columns], dtype=object)
 
 
 def convert_text(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:
@@ -95,14 +85,36 @@ def escape_markdown(text: str) -> str:
     return convert_text(text, escape, "`{}`".format)
 
 
+def escape_latex(text: str) -> str:
+    """Return the text as LaTeX sets it."""
+
+    def escape(plain: str) -> str:
+        return "".join(_LATEX.get(sign, sign) for sign in plain)
+
+    return convert_text(text, escape, lambda code: rf"\texttt{{{escape(code)}}}")
+
+
 def markdown_table(table: Table) -> str:
     """Return the rows of a table as Markdown."""
     shown = TextTable.of(table)
     # A bar ends a field even inside code.
     frame = shown.frame(lambda text: escape_markdown(text).replace("|", "\\|"))
     sides = ["right" if number else "left" for number in shown.is_number] if shown.rows else None
-    text: str = frame.to_markdown(index=False, disable_numparse=True, colalign=sides)
-    return text
+    return str(frame.to_markdown(index=False, disable_numparse=True, colalign=sides))
+
+
+def table_latex(table: Table) -> str:
+    """Return a table with its title and notes as LaTeX, which needs the packages booktabs and longtable."""
+    shown = TextTable.of(table)
+    longest = [max((len(row[index]) for row in shown.rows), default=0) for index in range(len(shown.columns))]
+    columns = "".join(
+        "r" if number else "p{5cm}" if length > _LONG_TEXT else "l"
+        for number, length in zip(shown.is_number, longest, strict=True)
+    )
+    text = shown.frame(escape_latex).to_latex(
+        index=False, longtable=True, column_format=columns, caption=escape_latex(table.title), label=f"tab:{table.name}"
+    )
+    return "\n\n".join([str(text).rstrip("\n"), *map(escape_latex, table.notes)]) + "\n"
 
 
 def table_csv(table: Table) -> str:
@@ -114,50 +126,27 @@ def table_csv(table: Table) -> str:
         for name in names or ("",)
     ]
     rows = [
-        [value for field, names in zip(row, parts, strict=True) for value in _part_values(field, names)]
+        [_finite(value) for field, names in zip(row, parts, strict=True) for value in _part_values(field, names)]
         for row in table.rows
     ]
-    return _csv(columns, rows)
+    return str(pandas.DataFrame(rows, columns=columns, dtype=object).to_csv(index=False, lineterminator="\n"))
 
 
-def table_json(table: Table) -> str:
-    """Return a table with its title and notes as JSON; numbers are numbers, and missing values are null."""
-    value = {
+def table_values(table: Table) -> dict[str, Any]:
+    """Return a table with its title and notes as values for JSON; numbers are numbers, and missing values are null."""
+    return {
         "name": table.name,
         "title": table.title,
         "columns": list(table.columns),
         "rows": [[_json_value(field) for field in row] for row in table.rows],
         "notes": list(table.notes),
     }
-    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def read_table(path: Path) -> Table:
-    """Return a table from the JSON file that `table_json` made.
-
-    :raises InputError: if the file is something else.
-    """
-    try:
-        stored = json.loads(path.read_text("utf-8"))
-        rows = tuple(tuple(map(_table_value, row)) for row in stored["rows"])
-        return Table(stored["name"], stored["title"], tuple(stored["columns"]), rows, tuple(stored["notes"]))
-    except (ValueError, TypeError, LookupError) as error:
-        raise InputError(f"{path} is not a table of an exhibit; remove it and show its exhibit again") from error
-
-
-def _table_value(field: Any) -> Value:
-    if not isinstance(field, dict):
-        return cast(Value, field)
-    return FormattedValue(field["shown"], {name: part for name, part in field.items() if name != "shown"})
-
-
-def cells_csv(records: Iterable[Record]) -> str:
-    """Return a line for each record, with what a spreadsheet can hold of it; the ledger has the rest.
-
-    `evidence` and `settings` are those of the training; for an analysis, of the training that is analysed.
-    """
-    columns = ("key", "kind", *_PLACE, "what", "method", "evidence", "rounds", "above", "settings", *_MEASURED)
-    return _csv(columns, [_cell_row(record) for record in records])
+def table_of(values: Mapping[str, Any]) -> Table:
+    """Return the table whose values `table_values` returned."""
+    rows = tuple(tuple(map(_table_value, row)) for row in values["rows"])
+    return Table(values["name"], values["title"], tuple(values["columns"]), rows, tuple(values["notes"]))
 
 
 def points_table(figure: Figure) -> Table:
@@ -237,34 +226,10 @@ def _json_value(field: Value) -> PlainValue | dict[str, PlainValue]:
     return {"shown": field.text, **{name: _finite(part) for name, part in field.parts.items()}} if field.text else None
 
 
-def _cell_row(record: Record) -> list[Any]:
-    cell = record["cell"]
-    about = cell.get("training", cell)
-    place = about["place"]
-    method = about.get("method", None if cell["kind"] == "timing" else "base")
-    evidence = " + ".join(_mining_text(mining) for mining in about.get("evidence", ()))
-    settings = _settings_text({**place.get("settings", {}), **about.get("settings", {})})
-    return [
-        *(record["key"], cell["kind"], *(place.get(name, default) for name, default in _PLACE.items())),
-        *(cell.get("what"), method, evidence or None, about.get("rounds"), about.get("above"), settings or None),
-        *(record.get(name) for name in _MEASURED),
-    ]
-
-
-def _mining_text(mining: Record) -> str:
-    settings = _settings_text({**mining["place"].get("settings", {}), **mining.get("settings", {})})
-    return f"{mining['method']} [{settings}]" if settings else str(mining["method"])
-
-
-def _settings_text(chosen: Record) -> str:
-    return " ".join(f"{name}={value}" for name, value in chosen.items())
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    plain = [[_finite(field) for field in row] for row in rows]
-    frame = require_pandas().DataFrame(plain, columns=list(columns), dtype=object)
-    text: str = frame.to_csv(index=False, lineterminator="\n")
-    return text
+def _table_value(field: Any) -> Value:
+    if not isinstance(field, dict):
+        return cast(Value, field)
+    return FormattedValue(field["shown"], {name: part for name, part in field.items() if name != "shown"})
 
 
 def _finite(value: PlainValue) -> PlainValue:

@@ -11,7 +11,7 @@ from paper.experiments.resources import Scope
 from paper.studies.exhibit import Exhibit, FormattedValue, Part, Picture, PlainValue, Table, TableRow
 from paper.studies.exhibits._rows import METHODS, row_name
 from paper.studies.paper import CASE_STUDY
-from pssa.report import html_fragment, to_svg
+from pssa.report import to_svg
 from pssa.report.heat_map import top_words
 from pssa.runs.answers import Answer, Explanation
 
@@ -129,10 +129,9 @@ def _row(case: _Case, model: str, gold: str, given: Explanation) -> TableRow:
 
 
 def _draw(name: str, title: str, maps: dict[str, Explanation]) -> Picture:
-    html = "\n".join(html_fragment(given, model) for model, given in maps.items())
     # A drawing has no names of models; each stands where the saliency is named.
     named = [replace(given, saliency=f"{given.saliency} of {model}") for model, given in maps.items()]
-    return Picture(name, title, html, to_svg(named))
+    return Picture(name, title, to_svg(named))
 
 
 EXHIBIT = Exhibit("case-study", "Case study: what models look at", cells, show)
