@@ -3,8 +3,9 @@
     python scripts/update_docs.py            rewrite what is out of date
     python scripts/update_docs.py --check    name the pages that are out of date and exit with 1
 
-A number stands between `<!--=TABLE|ROW|COLUMN|FIELD|FORMAT-->` and `<!--/-->`: TABLE is EXHIBIT/TABLE, of results/EXHIBIT/tables.json, ROW
-the first cells of a row, FORMAT a Python format. A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+A number stands between `<!--=TABLE|ROW|COLUMN|FIELD|FORMAT-->` and `<!--/-->`: TABLE is EXHIBIT/NAME, a table of
+results/EXHIBIT/tables.json, ROW the first cells of a row, FORMAT a Python format. A block stands between `<!-- begin NAME -->`
+and `<!-- end NAME -->`.
 """
 
 from __future__ import annotations

@@ -47,23 +47,6 @@ class Provenance:
     seeds: Sequence[int]
     executed: bool  # or only shown
 
-    def as_dict(self, made: Sequence[Contribution]) -> dict[str, Any]:
-        """Return values for JSON.
-
-        :param made: what each environment contributed to the records that are shown.
-        """
-        return {
-            "command": self.command,
-            "version": __version__,
-            "commit": self.environment.commit,
-            "sources": self.environment.sources,
-            "versions": versions(),
-            "device": self.environment.device,
-            "files": dict(self.files),
-            "seeds": list(self.seeds),
-            "made_by": list(made),
-        }
-
     def sentence(self) -> str:
         """Return the call as text, without times, so that the same records always give the same text."""
         count = len(self.seeds)

@@ -11,3 +11,8 @@
 An exhibit (`exhibits/`) names the cells it needs. The schedule of `paper.experiments` executes each cell once and appends its
 record to the ledger. The exhibit turns the records into tables and figures, and `pages` writes them.
 """
+
+from pssa.errors import import_extra
+
+for _module in ("matplotlib", "pandas", "tabulate"):  # pandas writes Markdown with the last
+    import_extra(_module, "report")

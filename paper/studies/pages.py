@@ -72,6 +72,7 @@ def write_exhibit(
     :raises ValueError: if two parts would have the same files, or a name cannot be the name of a file.
     """
     _check_names(exhibit, parts)
+    document = markdown_document(exhibit, parts)
     written: dict[str, str | bytes] = {}
     stored: list[Table] = []
     for part in parts:
@@ -95,7 +96,7 @@ def write_exhibit(
     about = {"name": exhibit.name, "title": exhibit.title, "beyond": exhibit.beyond, "facts": dict(facts or {})}
     values = {**about, "files": list(written), "tables": [tables.table_values(table) for table in stored]}
     _write(home / TABLES, _one_row_a_line(values))
-    _write(folder / f"{exhibit.name}.md", markdown_document(exhibit, parts))
+    _write(folder / f"{exhibit.name}.md", document)
 
 
 def _one_row_a_line(values: Mapping[str, Any]) -> str:

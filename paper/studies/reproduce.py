@@ -222,7 +222,6 @@ class _Results:
                 facts = {
                     "missing": f"{missing} of {len(cells)}" if missing else "",
                     "vectors": vectors.name if vectors and has_vectors else "",
-                    "provenance": provenance.as_dict(made),
                 }
                 write_exhibit(self.out, exhibit, shown, facts, self.files)
             except ValueError as error:

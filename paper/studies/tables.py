@@ -28,6 +28,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
+    "[": "{[}",  # at the beginning of a row it would belong to the end of the last
     **{"±": r"$\pm$", "→": r"$\to$", "−": "$-$"},
 }
 

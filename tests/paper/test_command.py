@@ -186,6 +186,7 @@ def test_the_table_of_overall_results_is_rebuilt_for_one_model(
     assert code == 0
     made = (tmp_path / "cells.jsonl").read_text("utf-8").count("\n")
     assert f"cells: {made} executed, 0 reused, 0 failed\n" in said
-    table = json.loads((tmp_path / "overall" / "overall-laptop.json").read_text("utf-8"))
+    tables = json.loads((tmp_path / "overall" / "tables.json").read_text("utf-8"))["tables"]
+    table = next(each for each in tables if each["name"] == "overall-laptop")
     assert [row[0] for row in table["rows"][:3]] == ["MN", "MN (+KT)", "MN (+Boosting)"]
     assert "cells: 0 executed" in run(*words)[1]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import re
-from typing import Any
 
 import pytest
 from defusedxml import ElementTree
 
 from paper.studies.exhibit import Figure, Panel, PlotLine
 from paper.studies.figures import _canvas, _levels, draw
-from pssa.errors import MissingExtra
 
 FIGURE = Figure(
     "sweep",
@@ -98,16 +95,3 @@ def test_the_legend_stays_within_the_figure_if_a_name_can(name: str) -> None:
     assert columns == 1 or box.width <= canvas.bbox.width
     assert box.y0 >= canvas.axes[0].get_window_extent().y1  # above the plots
     assert columns == {"M": 4, "a": 2, "{": 1}[name[0]]
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = builtins.__import__
-
-    def absent(name: str, *details: Any, **more: Any) -> Any:
-        if name.partition(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return honest(name, *details, **more)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(MissingExtra, match=r"pip install 'pssa\[report\]'"):
-        draw(FIGURE)

@@ -16,7 +16,6 @@ from paper.studies.front_page import (
     find_finding,
     findings_of,
     front_page,
-    incomplete_text,
     read_exhibits,
     write_front_page,
 )
@@ -91,7 +90,7 @@ def test_the_page_follows_the_tables_and_leaves_other_text_alone(tmp_path: Path)
 
 
 def test_the_page_says_which_tables_are_incomplete(tmp_path: Path) -> None:
-    write_exhibit(tmp_path, TRANSFER, [incomplete_text(3, 40), *transfer_tables()])
+    write_exhibit(tmp_path, TRANSFER, transfer_tables(), {"missing": "3 of 40"})
     assert "3 of 40 cells missing" in front_page(read_exhibits(tmp_path))
     write_exhibit(tmp_path, TRANSFER, transfer_tables())
     assert "missing" not in front_page(read_exhibits(tmp_path))
@@ -115,8 +114,7 @@ def test_the_method_is_said_to_pay_only_where_its_interval_lies_above_zero(low: 
 
 def test_a_page_with_other_word_vectors_than_most_says_so(tmp_path: Path) -> None:
     for name, vectors in (("transfer", "old.txt"), ("overall", "new.txt"), ("stress", "new.txt")):
-        start = f"Models start from word vectors `{vectors}`."
-        write_exhibit(tmp_path, exhibits.find(name), [start, *transfer_tables()])
+        write_exhibit(tmp_path, exhibits.find(name), transfer_tables(), {"vectors": vectors})
     assert "other word vectors (`old.txt`)" in front_page(read_exhibits(tmp_path))
     assert "new.txt" not in front_page(read_exhibits(tmp_path))
 

@@ -53,9 +53,7 @@ def finish(process: subprocess.Popen[str]) -> None:
 def shown(out: Path) -> dict[str, bytes]:
     """Everything that people read, but for times, days and whether the last process had anything to carry out."""
     kinds = {".md", ".tex", ".csv", ".json", ".svg", ".png"}
-    files = {
-        path for path in out.rglob("*") if path.suffix in kinds and path.name not in ("cells.csv", "provenance.json")
-    }
+    files = {path for path in out.rglob("*") if path.suffix in kinds}
     return {str(path.relative_to(out)): _SHOWN_BY.sub(b"", path.read_bytes()) for path in files}
 
 

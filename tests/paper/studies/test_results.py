@@ -1,9 +1,8 @@
-"""The committed results: tables show the numbers of their JSON files, and the ledger still gives these numbers."""
+"""The committed results: pages show the numbers of their tables, and the ledger still gives these numbers."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,35 +17,27 @@ from paper.experiments.ledger import Ledger, Record
 from paper.experiments.resources import Resources, Scope
 from paper.studies import exhibits
 from paper.studies.exhibit import Figure, Table
-from paper.studies.pages import drop_empty_rows
-from paper.studies.tables import markdown_table, points_table, read_table, table_json
+from paper.studies.pages import TABLES, ShownExhibit, drop_empty_rows
+from paper.studies.tables import markdown_table, points_table, table_values
 
 RESULTS = Path(__file__).parents[3] / "results"
-TABLES = sorted(path for path in RESULTS.glob("*/*.json") if path.with_suffix(".md").is_file())
-
-
-def fields(markdown: str) -> list[list[str]]:
-    """Return the fields of the first table in a text, without its rule."""
-    rows = [line for line in markdown.splitlines() if line.startswith("|")]
-    return [[field.strip() for field in re.split(r"(?<!\\)\|", row)[1:-1]] for row in (rows[0], *rows[2:])]
+SHOWN = sorted(path.parent.name for path in RESULTS.glob(f"*/{TABLES}"))
 
 
 @pytest.mark.slow
-def test_every_table_shows_the_numbers_of_its_json() -> None:
-    assert len(TABLES) > 40
-    for path in TABLES:
-        table = read_table(path)
-        assert table_json(table) == path.read_text("utf-8"), path
-        assert fields(markdown_table(table)) == fields(path.with_suffix(".md").read_text("utf-8")), path
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_page_shows_the_numbers_of_its_tables(name: str) -> None:
+    page = (RESULTS / f"{name}.md").read_text("utf-8")
+    shown = ShownExhibit.read(RESULTS / name / TABLES)
+    missing = [each.title for each in shown.tables.values() if markdown_table(each) not in page]
+    # A figure is shown as a grid of its points.
+    assert [title for title in missing if f"![{title}]" not in page] == []
 
 
 # The audit recomputes the others from predictions, which takes less time than to resample them as often as the pages do.
-SHOWN = sorted({path.parent.name for path in RESULTS.glob("*/section.json")} - set(AUDITED))
-
-
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", sorted(set(SHOWN) - set(AUDITED)))
 def test_the_ledger_gives_the_numbers_of_the_exhibit(name: str, shared_data: Path) -> None:
     page = (RESULTS / f"{name}.md").read_text("utf-8")
     if not is_of_this_plan(page):
@@ -55,8 +46,10 @@ def test_the_ledger_gives_the_numbers_of_the_exhibit(name: str, shared_data: Pat
     every = (each for each in Ledger.read(RESULTS / "cells.jsonl") if starts(each) <= files)
     # The last record of a cell is that of the newest defaults.
     records = {from_description(record["cell"]): record for record in every}
+    stored = json.loads((RESULTS / name / TABLES).read_text("utf-8"))["tables"]
+    by_name = {table["name"]: table for table in stored}
     for table in tables_of(name, records, shared_data, has_small="small encoder `" in page):
-        assert table == json.loads((RESULTS / name / f"{table['name']}.json").read_text("utf-8"))
+        assert table == by_name[table["name"]]
 
 
 def starts(record: Record) -> set[str]:
@@ -73,4 +66,4 @@ def tables_of(name: str, records: dict[Cell, Record], data: Path, *, has_small: 
     for part in drop_empty_rows(exhibit.show(exhibit.encoders.within(scope), records.get)):
         table = points_table(part) if isinstance(part, Figure) else part
         if isinstance(table, Table) and table.name != "parameters-settings":  # that one shows the defaults of today
-            yield json.loads(table_json(table))
+            yield json.loads(json.dumps(table_values(table)))

@@ -65,8 +65,6 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
         "case-study-2",
         "Case study, second sentence, test line 134, gold: negative",
     )
-    assert picture.html.count('<figure class="heat-map">') == 2
-    assert "BERTABSA-ATT (+PG-AS): <b><bdi>i5</bdi></b> is <b>negative</b> 50.0 %" in picture.html
     drawn = "".join(ElementTree.fromstring(picture.svg).itertext())  # noqa: S314 - made here
     assert "i5 is positive 62.5 %, negative 12.5 %, neutral 25.0 % (by attention of BERTABSA)" in drawn
     assert "attention of BERTABSA-ATT (+PG-AS)" in drawn

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.paper.experiments.rooms import FakeLookup
-from tests.paper.studies.exhibits.looked import marked_scope, one_round, plain
+from tests.paper.studies.exhibits.looked import one_round, plain
 from tests.paper.studies.exhibits.toys import blind, knowing, row_of, toy_scope
 
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
@@ -16,7 +16,6 @@ from paper.experiments.resources import Scope
 from paper.studies.exhibit import Table
 from paper.studies.exhibits import find
 from paper.studies.exhibits._measures import ClaimResult, verdict
-from paper.studies.exhibits._rows import METHODS
 
 EXHIBIT = find("claims")
 PLACE = Place("laptop", "memnet", 0)
@@ -42,63 +41,6 @@ def two_data_sets(scope: Scope) -> Scope:
 )
 def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[ClaimResult | None, ...], told: str) -> None:
     assert verdict(measured) == told
-
-
-def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -> None:
-    rows = (
-        "",
-        "+KT",
-        "+Boosting",
-        "+Adaboost",
-        "+RM-AS",
-        "+AW-AS_m",
-        "+AW-AS_a",
-        "+AW-AS",
-        "+PG-AS_m",
-        "+PG-AS_a",
-        "+PG-AS",
-    )
-    expected: set[Cell] = {METHODS[name].training_in(PLACE) for name in rows}
-    parts = [replace(PLACE, share=share) for share in (0.25, 0.5)]
-    expected |= {METHODS[name].training_in(part) for name in ("", "+PG-AS") for part in parts}
-    expected |= {AW, PG}
-    held_out = replace(PLACE, held_out=True)
-    expected |= {Mining(held_out, "pg-as", settings(epsilon=float(epsilon))) for epsilon in range(1, 6)}
-    expected |= {Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(start="restart")),)), TWIN}
-    expected |= {
-        Analysis(plain(), "agreement"),
-        Analysis(Training(PLACE, evidence=(AW,)), "round_attention"),
-        Analysis(TWIN, "round_attention"),
-    }
-    assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
-
-
-def test_rows_have_all_seeds_minings_three_and_the_sweep_of_thresholds_one(tmp_path: Path) -> None:
-    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
-    rows = [cell for cell in found if cell == METHODS["+PG-AS"].training_in(cell.place) and cell.place.share == 1]
-    assert {cell.place.seed for cell in rows} == {0, 1, 2, 3, 4}
-    assert {cell.place.seed for cell in found if isinstance(cell, Mining | Analysis)} == {0, 1, 2}
-    assert {cell.place.seed for cell in found if cell.place.held_out} == {0}
-
-
-def test_noise_is_judged_where_people_marked_words(tmp_path: Path) -> None:
-    noiseless = Mining(PLACE, "pg-as", settings(samples=0, iterations=1))
-    assert noiseless not in set(EXHIBIT.cells(toy_scope(tmp_path, "memnet")))
-    assert noiseless in set(EXHIBIT.cells(marked_scope(tmp_path, "memnet")))
-
-
-def test_what_is_no_row_of_the_overall_results_starts_from_the_small_encoder(tmp_path: Path) -> None:
-    scope = toy_scope(tmp_path, "bertabsa_att", seeds=5)
-    resources = replace(scope.resources, small_encoder=tmp_path / "small")
-    found = list(EXHIBIT.cells(EXHIBIT.encoders.within(replace(scope, resources=resources))))
-    plain_rows = {cell.place for cell in found if cell == Training(cell.place) and cell.place.share == 1}
-    assert {(place.seed, place.small_encoder) for place in plain_rows} == {
-        *((seed, False) for seed in range(3)),
-        *((seed, True) for seed in range(2)),
-    }
-    assert all(
-        cell.place.small_encoder for cell in found if isinstance(cell, Mining | Analysis) or cell.place.share < 1
-    )
 
 
 def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
@@ -183,11 +125,3 @@ def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
     assert row_of(table, "MN", "LAPTOP", "AW", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
     assert row_of(table, "MN", "LAPTOP", "AW", 2) == (None,) * 8
     assert row_of(table, "MN", "LAPTOP", "PG", 1) == (None,) * 8
-
-
-def test_without_records_no_model_is_judged(tmp_path: Path) -> None:
-    _, table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeLookup())
-    assert isinstance(table, Table)
-    assert {row[-2] for row in table.rows} == {"not measured"}
-    assert isinstance(rounds, Table)
-    assert len(rounds.rows) == 3 * 2 * 5

@@ -10,7 +10,7 @@ from tests.paper.experiments.rooms import FakeLookup, tiny_resources
 from tests.paper.studies.exhibits.looked import marked_scope
 from tests.paper.studies.exhibits.toys import carried_out, row_of
 
-from paper.experiments.cells import Analysis, Cell, Training
+from paper.experiments.cells import Cell
 from paper.experiments.ledger import Record
 from paper.experiments.resources import Resources, Scope
 from paper.studies.exhibit import Figure
@@ -23,17 +23,6 @@ EXHIBIT = find("correction")
 def two_domains(scope: Scope) -> Scope:
     source = scope.resources.sources["laptop"]
     return replace(scope, resources=replace(scope.resources, sources={"laptop": source, "rest": source}))
-
-
-def test_points_share_their_ends_and_need_no_other_model(tmp_path: Path) -> None:
-    scope = two_domains(marked_scope(tmp_path, "memnet", seeds=1))
-    found = list(EXHIBIT.cells(scope))
-    trainings = {cell for cell in found if isinstance(cell, Training)}
-    assert len(trainings) == 2 * (1 + 5 * 2 + 1)  # data sets; none, five numbers in two orders, all
-    analyses = [cell for cell in found if isinstance(cell, Analysis)]
-    assert {cell.training for cell in analyses} == trainings
-    assert {cell.on for cell in analyses if cell.what == "scores" and cell.place.data == "rest"} == {"laptop"}
-    assert list(EXHIBIT.cells(marked_scope(tmp_path, "memnet"))) == []  # there is no other domain
 
 
 def test_orders_are_compared_at_the_same_number_and_at_half_of_it(tmp_path: Path) -> None:

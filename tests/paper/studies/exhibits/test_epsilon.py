@@ -36,19 +36,6 @@ def mined(active: tuple[int, ...], misleading: tuple[int, ...], with_active: int
     return {"instances": 10, "with_active": with_active, "rounds": rounds}
 
 
-def test_every_threshold_is_mined_and_trained_on_held_out_data(tmp_path: Path) -> None:
-    expected: set[Cell] = {Training(PLACE)}
-    expected |= {mining(epsilon) for epsilon in EPSILONS}
-    expected |= {training(epsilon) for epsilon in EPSILONS}
-    assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
-
-
-def test_at_most_three_seeds_are_mined(tmp_path: Path) -> None:
-    found = set(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
-    assert {cell.place.seed for cell in found} == {0, 1, 2}
-    assert len(found) == 3 * (1 + 2 * 5)
-
-
 def test_numbers_tell_scores_gains_and_words(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {Training(PLACE): blind(), training(3.0): knowing()}
     records[mining(3.0)] = mined((6, 3), (1, 0), 7)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.looked import judged, look, marked_scope
-from tests.paper.studies.exhibits.toys import row_of, toy_scope
+from tests.paper.studies.exhibits.toys import row_of
 
-from paper.experiments.cells import Analysis, Cell
+from paper.experiments.cells import Cell
 from paper.experiments.ledger import Record
 from paper.studies.exhibit import Table
 from paper.studies.exhibits import find
@@ -24,23 +24,6 @@ def record(comprehensiveness: Record, sufficiency: Record) -> Record:
     random = {measure: {"aopc": judged(0.1, 0.1)} for measure in told}
     ways = {way: {"attention": told, "gradient": random} for way in ("mask", "deletion")}
     return {"found": {"instances": 12, **ways}}
-
-
-def test_each_row_is_looked_at_once_a_seed(tmp_path: Path) -> None:
-    found = list(EXHIBIT.cells(marked_scope(tmp_path, "memnet", seeds=5)))
-    assert len(found) == 4 * 3
-    assert set(found) == {look("faithfulness", method, seed) for method in ROWS for seed in range(3)}
-
-
-def test_an_encoder_is_looked_at_on_fewer_instances(tmp_path: Path) -> None:
-    cells = EXHIBIT.cells(marked_scope(tmp_path, "bertabsa_att"))
-    assert {dict(cell.settings)["limit"] for cell in cells if isinstance(cell, Analysis)} == {300}
-
-
-def test_only_human_words_need_somebody_who_marked_them(tmp_path: Path) -> None:
-    scope = toy_scope(tmp_path, "memnet")
-    assert set(EXHIBIT.cells(scope)) == {look("faithfulness", method) for method in ROWS[:-1]}
-    assert len(list(EXHIBIT.show(scope, FakeLookup()))) == 2
 
 
 def test_means_stand_beside_random_order(tmp_path: Path) -> None:

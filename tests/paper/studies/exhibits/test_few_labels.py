@@ -15,14 +15,6 @@ from paper.studies.exhibits import few_labels, find
 EXHIBIT = find("few-labels")
 
 
-def test_every_row_has_the_same_instances_at_every_size(tmp_path: Path) -> None:
-    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
-    places = [cell.place for cell in found]
-    assert [place.instances for place in places[::3]] == list(few_labels.SIZES)
-    assert {place.seed for place in places} == {0, 1, 2}
-    assert all(dict(place.settings) == {"min_steps": 400} for place in places)
-
-
 def test_a_run_that_a_training_starts_from_is_a_part_of_its_key(tmp_path: Path) -> None:
     scope = Scope(tiny_resources(tmp_path))
     starting, plain = few_labels.ROWS[0], few_labels.ROWS[3]

@@ -11,7 +11,7 @@ from tests.paper.studies.exhibits.toys import row_of
 
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from paper.experiments.ledger import Record
-from paper.studies.exhibit import Figure, Table
+from paper.studies.exhibit import Figure
 from paper.studies.exhibits import find
 
 EXHIBIT = find("human-agreement")
@@ -35,26 +35,6 @@ def overlap(first: float, mass: float, chance: float = 0.125) -> Record:
 def attended(first: float) -> Record:
     found = {"attention": overlap(first, 0.5), "gradient": overlap(0.25, 0.375), "nearest word": overlap(0.3125, 0.2)}
     return {"found": {"agreement": {"saliencies": found}}}
-
-
-def test_every_way_is_mined_and_every_row_looked_at(tmp_path: Path) -> None:
-    folds = settings(folds=5, iterations=1)
-    minings: set[Cell] = {Mining(PLACE, way) for way in ("aw-as", "pg-as", "rm-as", "consensus")}
-    minings |= {Mining(PLACE, way, folds) for way in ("aw-as", "pg-as")}
-    minings |= {NO_THRESHOLD, Mining(UNTRAINED, "aw-as", settings(epsilon=99.0, iterations=1))}
-    looks = {look("agreement", method) for method in ("", "+PG-AS", "+Consensus", "+Human")}
-    assert set(EXHIBIT.cells(marked_scope(tmp_path, "memnet"))) == minings | looks | {
-        Analysis(Training(UNTRAINED), "agreement")
-    }
-
-
-def test_what_takes_long_has_one_seed_of_an_encoder(tmp_path: Path) -> None:
-    found = [
-        cell for cell in EXHIBIT.cells(marked_scope(tmp_path, "bertabsa_att", seeds=5)) if isinstance(cell, Mining)
-    ]
-    assert [cell.place.seed for cell in found if "folds" in dict(cell.settings)] == [0, 0]
-    assert [cell.place.seed for cell in found if "consensus_threshold" in dict(cell.settings)] == [0]
-    assert sorted(cell.place.seed for cell in found if cell.method == "rm-as") == [0, 1, 2]
 
 
 def test_rounds_are_told_one_by_one_and_together(tmp_path: Path) -> None:
@@ -142,13 +122,3 @@ def test_the_figure_has_a_line_for_each_way_that_was_mined(tmp_path: Path) -> No
     assert isinstance(figure, Figure)
     (line,) = figure.panels[0][1]
     assert (line.name, line.x, line.y) == ("PG", (1.0, 2.0), (0.75, 0.25))
-
-
-def test_without_records_fields_are_empty(tmp_path: Path) -> None:
-    mined_words, words, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup())
-    assert isinstance(mined_words, Table)
-    assert all(field is None for row in mined_words.rows for field in row[3:])
-    assert isinstance(words, Table)
-    assert all(row[2:] == (0, None, None, None, None, None) for row in words.rows)
-    assert isinstance(figure, Figure)
-    assert figure.panels[0][1] == ()

@@ -29,10 +29,6 @@ def mined(*found: tuple[int, int, str]) -> Record:
     return {"found": [{"line": 1095, "words": WORDS, "aspect": [1, 2], "gold": "positive", "findings": findings}]}
 
 
-def test_both_saliencies_are_looked_at_once(tmp_path: Path) -> None:
-    assert list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5))) == [look("aw-as"), look("pg-as")]
-
-
 def test_every_round_hides_what_earlier_ones_found(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {look("aw-as"): mined((1, 3, "positive"), (3, 7, "positive"))}
     attention, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))

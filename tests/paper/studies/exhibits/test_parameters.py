@@ -13,11 +13,6 @@ from paper.studies.exhibits import find
 EXHIBIT = find("parameters")
 
 
-def test_one_baseline_of_each_model_is_counted(tmp_path: Path) -> None:
-    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", "tnet", seeds=5)))
-    assert found == [Training(Place("laptop", model, 0)) for model in ("memnet", "tnet")]
-
-
 def test_a_baseline_of_any_seed_tells_the_count(tmp_path: Path) -> None:
     lookup = FakeLookup({Training(Place("laptop", "tnet", 1)): knowing(parameters=261_253)})
     counts, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "memnet", seeds=2), lookup)

@@ -8,11 +8,10 @@ import pytest
 from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.looked import look, marked_scope
 from tests.paper.studies.exhibits.toys import row_of
-from tests.paper.studies.readings import as_read
 
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import Record
-from paper.studies.exhibit import Figure, Table
+from paper.studies.exhibit import Figure
 from paper.studies.exhibits import find
 
 EXHIBIT = find("rare-words")
@@ -26,13 +25,6 @@ def record(*right: int, mass: float = 0.0) -> Record:
         for bucket, hits in zip(BUCKETS, right, strict=False)
     }
     return {"found": found | {"> 50": {"instances": 0, "right": 0, "mass": 0.0, "even": 0.0}}}
-
-
-def test_each_row_is_looked_at_once_a_seed(tmp_path: Path) -> None:
-    found = list(EXHIBIT.cells(marked_scope(tmp_path, "memnet", seeds=5)))
-    rows = ("", "+PG-AS", "+Consensus", "+Human")
-    assert len(found) == 4 * 3
-    assert set(found) == {look("rare_words", method, seed) for method in rows for seed in range(3)}
 
 
 def test_gains_are_told_of_rare_and_of_common_words(tmp_path: Path) -> None:
@@ -85,11 +77,3 @@ def test_lines_leave_out_buckets_without_instances(tmp_path: Path) -> None:
     assert line.y == pytest.approx((25.0, 40.0, 60.0, 80.0))
     assert line.spread == pytest.approx((7.0710678, 0.0, 0.0, 0.0))
     assert attention.panels[0][1][0].y == pytest.approx((25.0,) * 4)
-
-
-def test_without_records_fields_are_empty(tmp_path: Path) -> None:
-    gains, table, *figures = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup())
-    assert isinstance(gains, Table)
-    assert [as_read(row[2:]) for row in gains.rows] == [(0, None, None, None, None)] * 3
-    assert row_of(table, "0") == (None,) * 10
-    assert [figure.panels[0][1] for figure in figures if isinstance(figure, Figure)] == [(), ()]

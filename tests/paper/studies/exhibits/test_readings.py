@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,52 +51,6 @@ def test_a_search_under_supervision_has_a_control_that_searches_too(tmp_path: Pa
     mined = (Mining(MN, "pg-as"),)
     assert Training(MN, evidence=mined, settings=settings(final_epochs="search", gamma=0.5)) in cells
     assert Training(MN, evidence=mined, settings=settings(final_epochs="search", gamma=0.0)) in cells
-
-
-@pytest.mark.parametrize("preset", ["paper", "release"])
-@pytest.mark.parametrize("model", ["memnet", "tnet_att"])
-def test_presets_have_both_methods_and_two_controls(model: str, preset: str, tmp_path: Path) -> None:
-    place = Place("laptop", model, 0, settings=settings(preset=preset))
-    cells = set(READINGS.cells(toy_scope(tmp_path, model)))
-    again = Training(place, evidence=(Mining(place, "aw-as"),), settings=settings(gamma=0.0))
-    methods = {Training(place, evidence=(Mining(place, method),)) for method in ("aw-as", "pg-as")}
-    assert {Training(place), again, *methods} <= cells
-
-
-def test_the_release_has_every_number_of_rounds(tmp_path: Path) -> None:
-    place = Place("laptop", "tnet_att", 0, settings=settings(preset="release"))
-    cells = READINGS.cells(toy_scope(tmp_path, "tnet_att"))
-    rows = {cell for cell in cells if isinstance(cell, Training) and cell.place == place and cell.evidence}
-    by_attention = {cell for cell in rows if cell.evidence[0].method == "aw-as"}
-    expected = {(0, settings(gamma=0.0)), *((rounds, ()) for rounds in range(5))}
-    assert {(cell.rounds, cell.settings) for cell in by_attention} == expected
-
-
-def test_one_data_set_of_the_release_has_twice_the_seeds(tmp_path: Path) -> None:
-    scope = toy_scope(tmp_path, "tnet_att", seeds=5)
-    sources = dict.fromkeys(("laptop", "rest"), scope.resources.sources["laptop"])
-    scope = replace(scope, resources=replace(scope.resources, sources=sources))
-    seeds: dict[str, set[int]] = {}
-    for cell in READINGS.cells(scope):
-        seeds.setdefault(str(dict(cell.place.settings).get("preset")), set()).add(cell.place.seed)
-    assert {name: max(found) for name, found in seeds.items()} == {
-        **dict.fromkeys(("None", "paper", "paper-rest", "release"), 4),
-        "release-rest": 9,
-    }
-
-
-def test_long_trainings_have_controls_as_long(tmp_path: Path) -> None:
-    place = Place("laptop", "tnet_att", 0, settings=settings(epochs=80))
-    mined = (Mining(place, "aw-as"),)
-    cells = set(READINGS.cells(toy_scope(tmp_path, "tnet_att")))
-    assert {Training(place), Training(place, evidence=mined, settings=settings(gamma=0.0))} <= cells
-    assert Training(place, evidence=mined) in cells
-
-
-def test_an_encoder_reads_the_paper_to_the_letter(tmp_path: Path) -> None:
-    cells = set(READINGS.cells(toy_scope(tmp_path, "bertabsa_att", seeds=5)))
-    letter = {cell.place.seed for cell in cells if cell.place.settings == settings(preset="paper")}
-    assert letter == {0, 1, 2}
 
 
 def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from paper.studies.exhibits._rows import (
     METHODS,
     ModelRow,
     Scoreboard,
-    entries,
     format_gain,
     paper_rows,
     refined,
@@ -53,14 +52,6 @@ def test_a_row_in_a_place_is_a_training(name: str, training: Training) -> None:
     assert METHODS[name].training_in(PLACE) == training
 
 
-def test_the_paper_s_penalty_is_tried_on_one_data_set_of_encoders() -> None:
-    row = METHODS["+AW-AS, paper's penalty"]
-    assert row.is_tried("memnet", "rest")
-    assert row.is_tried("bertabsa_att", "laptop")
-    assert not row.is_tried("bertabsa_att", "rest")
-    assert METHODS["+AW-AS"].is_tried("bertabsa_att", "rest")
-
-
 def test_a_refined_model_is_mined_by_one_that_is_refined_alike() -> None:
     chosen = settings(refine="average")
     place = Place("rest", "bertabsa", 0)
@@ -70,32 +61,6 @@ def test_a_refined_model_is_mined_by_one_that_is_refined_alike() -> None:
 
 
 PLAIN = ModelRow("memnet", METHODS[""])
-
-
-def test_an_entry_is_trained_in_its_own_kind_of_place(tmp_path: Path) -> None:
-    entry = ModelRow("memnet", METHODS["+Boosting"], share=0.5, stripped=True)
-    place = Place("laptop", "memnet", 0, share=0.5, stripped=True)
-    assert entry.trainings(toy_scope(tmp_path, seeds=2), "laptop") == {
-        0: Training(place, "boosting"),
-        1: Training(Place("laptop", "memnet", 1, share=0.5, stripped=True), "boosting"),
-    }
-
-
-def test_an_entry_takes_no_more_seeds_than_its_method(tmp_path: Path) -> None:
-    entry = ModelRow("memnet", METHODS["+Boosting"])
-    assert list(entry.trainings(toy_scope(tmp_path, seeds=5), "laptop")) == [0, 1, 2]
-
-
-def test_models_and_data_out_of_scope_are_not_trained(tmp_path: Path) -> None:
-    scope = toy_scope(tmp_path, "tnet")
-    assert PLAIN.trainings(scope, "laptop") == {}
-    assert ModelRow("tnet", METHODS[""]).trainings(scope, "rest") == {}
-
-
-def test_a_family_has_its_plain_models_first_and_methods_on_the_one_that_attends() -> None:
-    found = entries(("tnet", "tnet_att"), ("", "+PG-AS"), seeds=2)
-    assert [entry.name for entry in found] == ["TNet", "TNet-ATT", "TNet-ATT (+PG-AS)"]
-    assert {entry.method.seeds for entry in found} == {2}
 
 
 def test_fields_tell_mean_spread_and_distance_from_the_paper(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.models.encoders import write_encoder
-from tests.paper.experiments.rooms import FakeLookup, tiny_resources
-from tests.paper.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, row_of, toy_scope
+from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.studies.exhibits.toys import carried_out, row_of
 
-from paper.experiments.cells import Cell, Mining, Place, Training, settings
-from paper.experiments.ledger import Record
+from paper.experiments.cells import Mining, Place, Training, settings
 from paper.experiments.resources import Scope
 from paper.studies.exhibits import find
 from pssa.runs.settings import Config
@@ -26,17 +25,6 @@ def refined(place: Place, heads: str) -> Training:
     return Training(place, evidence=(Mining(place, "pg-as", chosen),), settings=chosen)
 
 
-def test_cells_are_the_ten_rows(tmp_path: Path) -> None:
-    assert list(EXHIBIT.cells(toy_scope(tmp_path))) == [
-        Training(ATT),
-        Training(ATT, evidence=(Mining(ATT, "pg-as"),)),
-        Training(PLAIN),
-        *(refined(PLAIN, heads) for heads in HEADS),
-        Training(CLS),
-        *(refined(CLS, heads) for heads in HEADS),
-    ]
-
-
 def test_miners_of_refined_models_are_refined_and_trained_anew() -> None:
     (mining,) = refined(CLS, "average").evidence
     assert not mining.needs_weights
@@ -46,27 +34,6 @@ def test_the_heads_are_options_of_the_models() -> None:
     for heads in HEADS:
         for model in ("bertabsa", "bertabsa_cls"):
             assert Config().updated({"model": model, "refine": heads}).options == {"refine": heads}
-
-
-def test_rows_gain_over_their_own_model(tmp_path: Path) -> None:
-    records: dict[Cell, Record] = {
-        Training(CLS): blind(),
-        refined(CLS, "average"): knowing(),
-        Training(PLAIN): knowing(),
-    }
-    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeLookup(records))
-    assert row_of(table, "BERTABSA-CLS (PG-AS)", "average") == (
-        *(1, "100.00", "100.00", ALL_OF_IT),
-        *("81.01 / 78.01", "+18.99 / +21.99"),
-    )
-    assert row_of(table, "BERTABSA-CLS", None)[:4] == (1, "33.33", "16.67", None)
-
-
-def test_what_is_missing_is_empty(tmp_path: Path) -> None:
-    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeLookup())
-    not_measured = row_of(table, "BERTABSA (PG-AS)", "smallest entropy")
-    assert not_measured == (0, None, None, None, "81.85 / 78.45", None)
-    assert len(getattr(table, "rows", ())) == 10
 
 
 @pytest.mark.slow

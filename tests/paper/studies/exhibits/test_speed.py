@@ -31,12 +31,6 @@ def timed() -> Record:
     return {"methods": dict.fromkeys(METHODS, plain) | {"aw-as": guided, "boosting": boosted}}
 
 
-def test_one_timing_for_each_model_and_data_set(tmp_path: Path) -> None:
-    first, last = (Timing(Place("laptop", model, 0), METHODS) for model in ("memnet", "bertabsa_att"))
-    without_attention = Timing(Place("laptop", "bertabsa", 0), ("base", "kt"))
-    assert list(EXHIBIT.cells(toy_scope(tmp_path, seeds=5))) == [first, CELL, without_attention, last]
-
-
 def test_bertabsa_stands_beside_its_own_numbers(tmp_path: Path) -> None:
     cell = Timing(Place("laptop", "bertabsa", 0), ("base", "kt"))
     whole, _ = EXHIBIT.show(toy_scope(tmp_path, "bertabsa"), FakeLookup({cell: timed()}))
@@ -64,12 +58,6 @@ def test_parts_are_multiples_of_one_training(tmp_path: Path) -> None:
     assert row_of(parts, "LAPTOP", "+AW-AS", "final training") == (1, 4.0, 1.0, 1.01)
     assert row_of(parts, "LAPTOP", "+Boosting", "each member") == (5, 3.0, 0.75, 1.0)
     assert row_of(parts, "LAPTOP", "plain", "search for the number of epochs") == (1, 6.0, 1.5, None)
-
-
-def test_what_is_missing_is_empty(tmp_path: Path) -> None:
-    whole, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup())
-    assert row_of(whole, "LAPTOP", "TNet-ATT (+PG-AS)") == (None, None, None, None, 16.24, 1.02)
-    assert getattr(parts, "rows", None) == ()
 
 
 @pytest.mark.slow

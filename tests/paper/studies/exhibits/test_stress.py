@@ -11,11 +11,10 @@ from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.looked import marked_scope
 from tests.paper.studies.exhibits.toys import row_of
 
-from paper.experiments.cells import Cell, Training
+from paper.experiments.cells import Cell
 from paper.experiments.ledger import Record
 from paper.studies.exhibit import Table
 from paper.studies.exhibits import find, stress
-from paper.studies.exhibits._rows import TRANSFER_ROWS
 from paper.studies.exhibits.stress import stress_analyses
 from pssa.stress import KINDS
 from pssa.stress.variants import VERSION
@@ -27,14 +26,6 @@ def record(right: str) -> Record:
     kinds = {kind: {"variants": 4, "accuracy": 0.5} for kind in KINDS}
     share = right.count("1") / len(right)
     return {"found": {"instances": len(right), "kinds": kinds, "accuracy": 1.0, "all_right": share, "right": right}}
-
-
-def test_every_training_of_transfer_is_analysed_and_no_other(tmp_path: Path) -> None:
-    scope = marked_scope(tmp_path, "memnet", "tnet_att", seeds=2)
-    found = list(EXHIBIT.cells(scope))
-    # TNet-ATT's consensus has the full gamma anyway.
-    assert len(found) == len(TRANSFER_ROWS) * 2 * 2 == len(set(found)) + 2
-    assert all(isinstance(need, Training) for cell in found for need in cell.needs)
 
 
 def test_gains_are_over_a_second_training(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.looked import judged
 from tests.paper.studies.exhibits.toys import ALL_OF_IT, blind, knowing, row_of, toy_scope
 
-from paper.experiments.cells import Analysis, Cell, Place, Training, settings, with_needs
+from paper.experiments.cells import Analysis, Cell, Place, Training, settings
 from paper.experiments.ledger import Record
 from paper.experiments.resources import Scope
 from paper.studies.exhibits import find
-from paper.studies.exhibits._rows import METHODS, TRANSFER_ROWS
+from paper.studies.exhibits._rows import METHODS
 
 EXHIBIT = find("transfer")
 
@@ -35,37 +35,12 @@ def scores(name: str, seed: int = 0) -> Analysis:
     return Analysis(training(name, seed), "scores", on="rest")
 
 
-def test_a_training_is_one_cell_for_all_test_sets(scope: Scope) -> None:
-    found = with_needs(EXHIBIT.cells(scope))
-    assert len(found) == len(set(found))
-    trainings = [cell for cell in found if isinstance(cell, Training)]
-    assert len(trainings) == 2 * 5 * len(TRANSFER_ROWS)
-    assert sum(isinstance(cell, Analysis) and cell.what == "scores" for cell in found) == len(trainings)
-
-
 def test_random_words_are_trained_as_those_of_the_consensus_are() -> None:
     ours, control = training("+Consensus"), training("+Random")
     assert ours.settings == control.settings
     assert control.evidence[0].needs == ours.evidence
     assert dict(training("+Consensus+Contrast").settings)["augment"] == "contrast"
     assert dict(training("+Consensus, full gamma").settings) == {"gamma": 2.0}
-
-
-def test_gains_are_over_a_second_training_and_count_at_home_apart(scope: Scope) -> None:
-    records: dict[Cell, Record] = {}
-    for seed in range(2):
-        records |= {scores(name, seed): {"found": blind()} for name in TRANSFER_ROWS}
-        records |= {training(name, seed): knowing() for name in ("", "again", "+Consensus")}
-        records[scores("+Consensus", seed)] = {"found": knowing()}
-    aim, gains, there, *_ = EXHIBIT.show(scope, FakeLookup(records))
-    assert row_of(aim, "+Consensus") == (
-        *("1 of 2", 1, 1, "+83.33", 1, "+83.33"),
-        *("+83.33 [+73.33, +94.87]", "+0.00"),
-    )
-    assert row_of(aim, "+Random")[:3] == ("1 of 2", 0, None)
-    row = row_of(gains, "MN", "LAPTOP", "REST")
-    assert ALL_OF_IT in row
-    assert row_of(there, "MN (+Consensus)")[:4] == (2, "100.00 ± 0.00", "100.00 ± 0.00", "100.00 ± 0.00")
 
 
 def test_a_pair_counts_once_all_rows_are_measured_and_one_seed_has_no_stars(scope: Scope) -> None:
