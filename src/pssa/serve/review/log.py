@@ -101,23 +101,25 @@ class ReviewLog:
         if self._end < len(content):
             self.note = f"the last line of {self.path.name} was cut short by a crash and is left out"
         if not self._end:
-            self._start(content, {"review": _VERSION, "evidence": digest})
+            header = {"review": _VERSION, "evidence": digest}
+            if not _to_line(header).startswith(content):
+                raise InputError.at(self.path, 1, "is not a line of a review log; move that file away")
+            self._write(header)
+            sync_folder(self.path.parent)
             return
         for line, raw in enumerate(content[: self._end].split(b"\n")[:-1], 1):
             try:
-                record = _parse_line(raw)
+                record = parse_object(raw.decode())
+            except (UnicodeDecodeError, InputError) as error:
+                fault = error.message if isinstance(error, InputError) else "is not UTF-8"
+                raise InputError.at(self.path, line, f"{fault}; restore it, or move the log away") from None
+            try:
                 if line == 1:
                     _check_header(record, digest)
                 else:
                     self.entries.append(_parse_entry(record, line - 1))
             except InputError as error:
                 raise InputError.at(self.path, line, error.message) from None
-
-    def _start(self, content: bytes, header: dict[str, Any]) -> None:
-        if not _to_line(header).startswith(content):
-            raise InputError.at(self.path, 1, "is not a line of a review log; move that file away")
-        self._write(header)
-        sync_folder(self.path.parent)
 
     def _write(self, record: dict[str, Any]) -> None:
         line = _to_line(record)
@@ -146,15 +148,6 @@ class ReviewLog:
 
 def _to_line(record: dict[str, Any]) -> bytes:
     return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-
-
-def _parse_line(raw: bytes) -> dict[str, Any]:
-    try:
-        return parse_object(raw.decode())
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8; restore it, or move the log away") from None
-    except InputError as error:
-        raise InputError(f"{error.message}; restore it, or move the log away") from None
 
 
 def _check_header(record: dict[str, Any], digest: str) -> None:

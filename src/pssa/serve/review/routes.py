@@ -15,14 +15,36 @@ from fastapi.params import Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from pssa.data.evidence import ACTIVE, MISLEADING, ExampleEvidence, Finding
-from pssa.serve.review.schemas import MAX_INTEGER, Change, Undo, WordDrop
 from pssa.serve.review.session import Review, ReviewedSentence
-from pssa.serve.schemas import response
+from pssa.serve.schemas import Integer, StrictModel, response
 
+_MAX_INTEGER = 2**31 - 1
 _MAX_FREQUENT = 12  # words of each kind
 _UNDO_FIELDS = ("number", "action", "index", "example", "word", "text")  # of the last change
 
 Json = dict[str, Any]  # a response
+
+
+class Change(StrictModel):
+    """A change of one word."""
+
+    index: Integer = Field(ge=0, le=_MAX_INTEGER, description="position of the sentence in the file, from 0")
+    version: Integer = Field(ge=0, le=_MAX_INTEGER, description="of the sentence, as it was read")
+    action: Literal["flip", "drop", "active", "misleading"]
+    word: Integer = Field(ge=0, le=_MAX_INTEGER, description="position in the sentence, from 0")
+
+
+class WordDrop(StrictModel):
+    """A word whose findings of one kind are dropped in every sentence."""
+
+    text: str = Field(min_length=1, max_length=1000, description="the word, in any case")
+    kind: Literal["active", "misleading"]
+
+
+class Undo(StrictModel):
+    """The change to take back."""
+
+    number: Integer = Field(ge=1, le=_MAX_INTEGER, description="of the last change that was not undone")
 
 
 class SentenceFilter(BaseModel):
@@ -35,10 +57,10 @@ class SentenceFilter(BaseModel):
         default="found", description="look for the word among findings, or anywhere"
     )
     kind: Literal["", "active", "misleading", "none"] = ""
-    iteration: int | None = Field(default=None, ge=1, le=MAX_INTEGER)
+    iteration: int | None = Field(default=None, ge=1, le=_MAX_INTEGER)
     label: str = Field(default="", max_length=200)
     only: Literal["", "disagreements", "changed"] = ""
-    start: int = Field(default=0, ge=0, le=MAX_INTEGER, description="position in the file to start at")
+    start: int = Field(default=0, ge=0, le=_MAX_INTEGER, description="position in the file to start at")
     limit: int = Field(default=50, ge=1, le=200)
 
     def matches(self, sentence: ReviewedSentence) -> bool:

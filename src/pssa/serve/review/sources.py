@@ -58,10 +58,13 @@ class Sources:
 
     def training_command(self, header: Header, path: Path) -> str:
         """Return the command that trains with the evidence at `path`; what is not known is in capital letters."""
-        if self.config is None:
-            options = repeated_options(_known_config(self, header))
-        else:
+        if self.config is not None:
             options = _options_of_run(self, self.config)
+        else:
+            model = header.model if header.model in models.names() else ""  # evidence of people names none
+            encoder = "ENCODER" if model and models.uses_encoder(model) else None
+            data = DataConfig(train=str(self.corpus or "TRAIN"), encoder=encoder, **_data_settings(self))
+            options = repeated_options(Config(model, seed=header.seed, data=data))
         return shlex.join(["pssa", "train", *options, "--evidence", str(path), "--out", "RUN"])
 
 
@@ -137,14 +140,6 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
             text = value if isinstance(value, str) else ",".join(value or ())
             options += option_arguments(name, text) if text else [*option_arguments(name), ""]
     return options
-
-
-def _known_config(sources: Sources, header: Header) -> Config:
-    """Return the configuration as far as the evidence and the review know it."""
-    model = header.model if header.model in models.names() else ""  # evidence of people names none
-    encoder = "ENCODER" if model and models.uses_encoder(model) else None
-    train = "TRAIN" if sources.corpus is None else str(sources.corpus)
-    return Config(model, seed=header.seed, data=DataConfig(train=train, encoder=encoder, **_data_settings(sources)))
 
 
 def _data_settings(sources: Sources) -> dict[str, Any]:
