@@ -37,6 +37,7 @@ def _no_lines_of_progress() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("QUIET_SECONDS", "SHORT_SECONDS"):
             patch.setattr(f"pssa.training.progress.{name}", TIMEOUT_MAX)
+            patch.setattr(f"pssa.progress.{name}", TIMEOUT_MAX)
         yield
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.report.run_reader import ReportedRun, name_run, name_runs
+from pssa.report.run_reader import ReportedRun, name_runs
 from pssa.runs.directory import FileStore
+from pssa.runs.run_names import name_run
 from pssa.training import EpochRecord
 from pssa.training.checkpoint import Checkpoint
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pssa import progress as bars_module
 from pssa.data.evidence import RoundReport
 from pssa.training import EpochRecord, LogObserver, NullObserver, ObserverGroup, progress
 from pssa.training.progress import NotebookProgress, TrainingProgress, show_training
@@ -23,7 +24,8 @@ def test_without_a_terminal_stages_and_rounds_are_lines_but_not_too_many(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    for module in (progress, bars_module):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
     monkeypatch.setattr(progress, "SHORT_SECONDS", 5.0)
     with TrainingProgress() as bars:
         now = 1.0
@@ -47,7 +49,7 @@ def test_without_a_terminal_stages_and_rounds_are_lines_but_not_too_many(
 def test_a_long_step_does_not_silence_the_log(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(bars_module, "QUIET_SECONDS", 0.01)
     err = ""
     with TrainingProgress() as bars:
         while "preparing the data" not in err:
@@ -67,7 +69,8 @@ def test_a_long_step_does_not_silence_the_log(
 
 def test_the_time_left_counts_the_steps_of_this_session_only(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    for module in (progress, bars_module):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
     stage = progress.StageProgress("final", epochs=4, began=0.0)
     stage.advance(60, 100)
     assert stage.seconds_left is None

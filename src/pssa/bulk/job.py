@@ -110,8 +110,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     """
     root = RunDirectory.open(job.run).root
     model, labels = describe_run(root)
-    if runtime_kind(root) == "onnx":
-        job = replace(job, scoring=replace(job.scoring, device="cpu"))
+    job = replace(job, scoring=scoring_of_run(root, job.scoring))
     if job.scoring.abstains:  # refused before anything is written
         choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
@@ -124,6 +123,11 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     if job.scoring.abstains:
         labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
+
+
+def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
+    """Return how a run is scored: one that was exported on the CPU, without a look at what torch finds."""
+    return replace(scoring, device="cpu") if runtime_kind(run) == "onnx" else scoring
 
 
 def carry_out(

@@ -88,7 +88,7 @@ def job_progress(command: str, job: Job) -> Iterator[Callable[[Progress], None]]
     """Show the progress of a job, of which the result is the observer."""
     from pssa.bulk import STANDARD
     from pssa.cli._progress import row_observer
-    from pssa.training.progress import StderrProgress
+    from pssa.progress import StderrProgress
 
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress(command, visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import TimeElapsedColumn
 
-from pssa.training.progress import StderrProgress, clock
+from pssa.progress import StderrProgress, clock
 
 if TYPE_CHECKING:
     from pssa.bulk import Progress

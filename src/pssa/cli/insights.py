@@ -14,7 +14,7 @@ from pssa.cli._run_data import set_row_defaults
 
 if TYPE_CHECKING:
     from pssa.insights.job import InsightsJob, InsightsSummary
-    from pssa.training.progress import StderrProgress
+    from pssa.progress import StderrProgress
 
 
 def add_parser(commands: Commands) -> None:
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.cli._progress import row_observer
     from pssa.insights.job import make_insights
-    from pssa.training.progress import StderrProgress
+    from pssa.progress import StderrProgress
 
     set_row_defaults(arguments, arguments.input)
     job = _job(arguments)

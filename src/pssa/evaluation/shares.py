@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from pssa.errors import InputError
 
@@ -125,11 +124,10 @@ def fisher_exact(table: Sequence[Sequence[int]]) -> float:
     least, most = max(0, row + column - total), min(row, column)
     if least == most:
         return 1.0
-    values = torch.arange(least, most + 1, dtype=torch.float64)
+    values = np.arange(least, most + 1, dtype=np.float64)
     cells = (values, row - values, column - values, total - row - column + values)
-    logs = -sum(torch.lgamma(cell + 1) for cell in cells)
-    assert isinstance(logs, torch.Tensor)
-    likelihood = (logs - logs.max()).exp()
+    logs = -sum(np.array([math.lgamma(count + 1) for count in cell]) for cell in cells)
+    likelihood = np.exp(logs - np.max(logs))
     observed = likelihood[a - least] * (1 + _TIE)
     return min(1.0, float(likelihood[likelihood <= observed].sum() / likelihood.sum()))
 

@@ -12,7 +12,6 @@ from pssa.data.numbers import percent
 from pssa.evaluation.shares import ShareEstimator
 from pssa.runs import Classifier
 from pssa.runs.directory import read_json
-from pssa.runs.evaluate import evaluate
 
 _MAX_COUNT = 1 << 40  # of instances; the file may come from a stranger
 
@@ -37,6 +36,8 @@ class ErrorRates:
     @classmethod
     def measured(cls, classifier: Classifier, corpus: Corpus, name: str) -> ErrorRates:
         """Measure them on labelled data that the classifier was not trained on."""
+        from pssa.runs.evaluate import evaluate
+
         return cls(evaluate(classifier, corpus).scores.confusion, name)
 
     def describe(self, estimator: ShareEstimator) -> str:

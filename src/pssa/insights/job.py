@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from pssa.aspects.find import FIND_ADVICE, has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
 from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import REPLACE, RESUME
-from pssa.bulk.job import BEGINNINGS, Job, Observer
+from pssa.bulk.job import BEGINNINGS, Job, Observer, scoring_of_run
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_csv_style, find_sources
@@ -35,13 +34,11 @@ from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import PageFacts, render_page
 from pssa.insights.scored_rows import ScoredRows, write_rows
-from pssa.report.run_reader import name_run
 from pssa.runs import Classifier, load
-from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.input_profile import NEW_ASPECT
+from pssa.runs.loading import describe_run, is_joint
 from pssa.runs.read_defaults import read_as_trained
-from pssa.runs.run_names import STARTER, is_starter, resolve_run
-from pssa.runs.saved_model import Description
+from pssa.runs.run_names import STARTER, is_starter, name_run, resolve_run
 
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
@@ -157,8 +154,9 @@ class _Work:
 
     def __post_init__(self) -> None:
         job = self.job
-        self.labels = Description.load(job.run).labels
-        if job.finding.tagger is None and not job.finding.names and not has_tagger(job.run):
+        _, self.labels = describe_run(job.run)
+        finds = has_tagger(job.run) or is_joint(job.run)
+        if job.finding.tagger is None and not job.finding.names and not finds:
             raise InputError(f"{job.run} has no tagger, so it cannot find aspects; {FIND_ADVICE}")
         if job.rows is not None:
             choose_output_format(str(job.rows), None, self.labels)
@@ -182,7 +180,7 @@ class _Work:
             columns=job.columns,
             encoding=job.encoding,
             finding=replace(job.finding, keep_empty=True),
-            scoring=replace(job.scoring, saliency=job.scoring.saliency or ""),
+            scoring=replace(scoring_of_run(job.run, job.scoring), saliency=job.scoring.saliency or ""),
         )
 
     def write(self, scored: ScoredRows) -> InsightsSummary:
@@ -361,8 +359,8 @@ class _Work:
 
 def word_vectors(classifier: Classifier) -> Vectors | None:
     """Return the vectors of a classifier that reads words; None if it does not, or knows too few to tell what is a word."""
-    featurizer = classifier.torch.featurizer
-    if not isinstance(featurizer, WordFeaturizer) or len(featurizer.vocabulary) < _LEAST_VOCABULARY:
+    featurizer: Any = getattr(classifier.runtime, "featurizer", None)
+    if not hasattr(featurizer, "vocabulary") or len(featurizer.vocabulary) < _LEAST_VOCABULARY:
         return None
     vocabulary = featurizer.vocabulary
     tables = [
@@ -370,7 +368,8 @@ def word_vectors(classifier: Classifier) -> Vectors | None:
     ]
     if not tables:
         return None
-    trained, fixed = getattr(tables[0], "words", torch.zeros(0)).detach(), tables[0].get_buffer("unseen")
+    fixed = tables[0].get_buffer("unseen")
+    trained = getattr(tables[0], "words", fixed[:0]).detach()
 
     def vector(word: str) -> npt.NDArray[np.float32] | None:
         place = vocabulary.index(word)

@@ -15,6 +15,7 @@ from pssa.errors import InputError, RunError
 from pssa.runs import Classifier, Config, load
 from pssa.runs.directory import FileStore, RunDirectory
 from pssa.runs.run_metrics import FILE, read_metrics
+from pssa.runs.run_names import name_run
 from pssa.training import EpochRecord
 
 _MAX_BYTES = 1 << 28  # of a history or a card
@@ -56,17 +57,6 @@ class ReportedRun:
         """Folder of the model before mining, if the run has kept one."""
         folder = self.root / "stages" / "initial"
         return folder if (folder / "model.safetensors").is_file() else None
-
-
-def name_run(path: Path) -> str:
-    """Return the folder's name, without the path, which means nothing on another machine.
-
-    The model of a stage is named after its run.
-    """
-    path = path.resolve()
-    if path.parent.name == "stages":
-        return f"{path.parent.parent.name}, {path.name} model"
-    return path.name
 
 
 def name_runs(run: Path, versus: Path) -> tuple[str, str]:

@@ -52,3 +52,14 @@ def whole_run(path: Path) -> Path:
 def run_name(path: Path) -> str:
     """Return the name of a run for messages: its path, or `starter`."""
     return STARTER if is_starter(path) else str(path)
+
+
+def name_run(path: Path) -> str:
+    """Return the folder's name, without the path, which means nothing on another machine.
+
+    The model of a stage is named after its run.
+    """
+    path = path.resolve()
+    if path.parent.name == "stages":
+        return f"{path.parent.parent.name}, {path.name} model"
+    return path.name

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import FastAPI, Query, Request, Response, Security
 from fastapi.concurrency import run_in_threadpool
@@ -26,10 +26,11 @@ from pssa.serve.errors import RETRY, ApiError, add_error_handlers
 from pssa.serve.handlers import choose_saliency, score_items
 from pssa.serve.logs import AccessLog
 from pssa.serve.middleware import add_middleware
-from pssa.serve.review.routes import add_review_routes
-from pssa.serve.review.session import Review
 from pssa.serve.schemas import limited_requests, response
 from pssa.serve.tables import CsvTable, score_table
+
+if TYPE_CHECKING:
+    from pssa.serve.review.session import Review
 
 _FOLDER = Path(__file__).parent
 _PAGE_TYPES = {
@@ -66,7 +67,7 @@ _CSV_BODY = {
 def create_app(
     batcher: Batcher,
     access: AccessPolicy | None = None,
-    review: Review | None = None,
+    review: "Review | None" = None,
     pages: Mapping[str, Response] | None = None,
     access_log: AccessLog | None = None,
 ) -> FastAPI:
@@ -103,6 +104,8 @@ def create_app(
     _add_scoring(app, batcher, reading)
     _add_model(app, batcher, review is not None, reading)
     if review is not None:
+        from pssa.serve.review.routes import add_review_routes  # which needs torch, as training does
+
         add_review_routes(app, review, reading, bearer)
     _add_health(app, batcher)
     _add_pages(app, read_pages(*page_folders()) if pages is None else pages, review is not None)

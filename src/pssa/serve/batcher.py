@@ -25,7 +25,6 @@ from pssa.bulk.rows import Value, score_each
 from pssa.errors import InputError
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
-from pssa.runs.explain import usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import is_joint, open_finder
 from pssa.serve.limits import Limits, cost
@@ -350,5 +349,5 @@ def open_batcher(
 
 def _load(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
-    usable = (classifier.saliency,) if is_joint(folder) else usable_saliencies(classifier)
+    usable = (classifier.saliency,) if is_joint(folder) else classifier.torch.saliencies
     return ServedRun(folder.resolve().name, classifier, usable)

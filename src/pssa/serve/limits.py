@@ -6,7 +6,6 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from pssa import saliency as saliencies
 from pssa.errors import InputError
 
 _MAX_POSITIONS = 16384  # of a batch, padding included
@@ -71,7 +70,7 @@ class Limits:
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""
-        most = _MAX_QUADRATIC_WORDS if saliencies.is_quadratic(saliency) else self.explained_words
+        most = _MAX_QUADRATIC_WORDS if _is_quadratic(saliency) else self.explained_words
         return min(most, self.explained_words)
 
     def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
@@ -79,7 +78,15 @@ class Limits:
         return n_examples <= self.batch and n_examples * cost(n_words, saliency) <= _MAX_POSITIONS
 
 
+def _is_quadratic(saliency: str) -> bool:
+    if saliency == "attention":  # which a model gives that runs without torch
+        return False
+    from pssa import saliency as saliencies
+
+    return saliencies.is_quadratic(saliency)
+
+
 def cost(n_words: int, saliency: str | None) -> int:
     """Return how many positions a model reads for an example of so many words."""
     # Some saliencies send several samples or steps through the model's head at once.
-    return n_words * (1 if saliency is None else 4 * n_words if saliencies.is_quadratic(saliency) else 8)
+    return n_words * (1 if saliency is None else 4 * n_words if _is_quadratic(saliency) else 8)
