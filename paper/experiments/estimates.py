@@ -48,7 +48,11 @@ def estimate(cells: Iterable[Cell], records: Iterable[Record], resources: Resour
 def _estimates(start: str, kinds: list[_Kind], means: _Means) -> list[TimeEstimate]:
     found = []
     for device, known in means.items():
-        seconds = [mean for kind in kinds if (mean := _like(kind, known)) is not None]
+        seconds = [
+            mean
+            for kind in kinds
+            if (mean := next((known[each] for each in _beginnings(kind) if each in known), None)) is not None
+        ]
         if seconds:
             found.append(TimeEstimate(start, device, len(kinds), sum(seconds), len(kinds) - len(seconds)))
     return found or [TimeEstimate(start, "", len(kinds), 0.0, len(kinds))]
@@ -78,10 +82,6 @@ def _means(records: Iterable[Record]) -> _Means:
         for kind in _beginnings(_kind(record["cell"], record.get("files", {}))):
             seconds.setdefault(device, {}).setdefault(kind, deque(maxlen=_LAST)).append(float(record["seconds"]))
     return {device: {kind: fmean(last) for kind, last in kinds.items()} for device, kinds in seconds.items()}
-
-
-def _like(kind: _Kind, known: dict[_Kind, float]) -> float | None:
-    return next((known[each] for each in _beginnings(kind) if each in known), None)
 
 
 def _beginnings(kind: _Kind) -> Iterator[_Kind]:

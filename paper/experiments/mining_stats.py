@@ -59,7 +59,10 @@ def describe_evidence(evidence: Evidence, corpus: Corpus, human: Evidence | None
     marks = _marks(human) if human else None
     for number, example in enumerate(evidence.examples):
         for finding in example.findings:
-            row = rounds.setdefault(finding.iteration, _blank())
+            row = rounds.setdefault(
+                finding.iteration,
+                {"active": 0, "misleading": 0, "log_frequency": 0.0, "seen_once": 0, "judged": {}, "marked": {}},
+            )
             word = example.words[finding.word].lower()
             row[finding.kind] += 1
             if finding.kind == ACTIVE:
@@ -80,10 +83,6 @@ def describe_evidence(evidence: Evidence, corpus: Corpus, human: Evidence | None
         described["opinion"] = _opinion(examples, counts)
         described["reference"] = _reference([(corpus[number], marks[number]) for number in judged])
     return described
-
-
-def _blank() -> dict[str, Any]:
-    return {"active": 0, "misleading": 0, "log_frequency": 0.0, "seen_once": 0, "judged": {}, "marked": {}}
 
 
 def _compare(row: dict[str, Any], finding: Finding, label: str, marked: frozenset[int] | None) -> None:

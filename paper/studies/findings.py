@@ -74,8 +74,8 @@ def stress(tables: TableLookup) -> KeyFinding:
     single = {name: numbers_in(_of(every, name), "over both controls", "all right") for name in shown}
     pays = all(number_in(rows[name], "low") > 0 for name in ("+AW-AS", "+PG-AS"))
     answer = (
-        f"{'This is where the method pays. ' if pays else ''}It changes the share of test instances that are right in every "
-        f"variant of their sentence by {_with_interval(rows['+AW-AS'])} points with words mined by attention and by "
+        f"{'Here the method pays. ' if pays else ''}The paper's method changes the share of test instances that are right in "
+        f"every variant of their sentence by {_with_interval(rows['+AW-AS'])} points with words mined by attention and by "
         f"{_with_interval(rows['+PG-AS'])} with words mined by gradients; consensus evidence by "
         f"{_with_interval(rows['+Consensus'])}, random words by {_with_interval(rows['+Random'])}. Contrast (`--augment "
         f"contrast`), which needs no evidence, changes it by {means['+Contrast']:+.1f}."
@@ -322,11 +322,11 @@ def claims(tables: TableLookup) -> KeyFinding:
         f"of {number_in(row['claims']):.0f} {name} {number_in(row['holds']):.0f} hold"
         for key, name in (
             (("attention", "no"), "about attention"),
-            (("mechanical", "no"), "that follow from how words are mined"),
+            (("mechanical", "no"), "about mined words and the data"),
         )
         if (row := rows.get(key))
     ]
-    more = f"Not tested against chance: {_listed(others)}." if others else ""
+    more = f"Not tested against chance: {_listed(others)}; the last are nearly a matter of course." if others else ""
     plot = StripPlot(
         "tested claims about scores, each for one model",
         tuple(StripRow(said[name], counts[name]) for name in said),

@@ -30,14 +30,10 @@ def _row(made: Contribution) -> TableRow:
 
 def _summary(made: Sequence[Contribution]) -> str:
     """Return cells, commits, days and devices in one line."""
-    cells, commits, (device, *others) = _n_cells(made), _n_commits(made), _devices(made)
+    cells, commits, (device, *others) = sum(each["cells"] for each in made), _n_commits(made), _devices(made)
     beside = f" and {_count(len(others), 'other device')}" if others else ""
     finished = [f"finished {_days(made)}"] if _dated(made) else []
     return ", ".join([_count(cells, "cell"), _count(commits, "commit"), *finished, f"on {device}{beside}"])
-
-
-def _n_cells(made: Iterable[Contribution]) -> int:
-    return sum(each["cells"] for each in made)
 
 
 def _n_commits(made: Iterable[Contribution]) -> int:

@@ -108,8 +108,8 @@ _ROUNDS = range(1, 6)
 _GROUP_NAMES = ("scores", "attention", "mechanical", "control")
 _VERDICTS = ("holds", "undecided", "does not hold")
 _COUNT_NOTES = (
-    "`scores`: whether a method scores higher or lower. `attention`: where models look. `mechanical`: counts and frequencies "
-    "that follow from how words are mined, or from the data; they can hardly come out otherwise. `control`: no claim of the "
+    "`scores`: whether a method scores higher or lower. `attention`: where models look. `mechanical`: counts and frequencies of "
+    "mined words, and facts of the data; where such a claim holds it is nearly a matter of course. `control`: no claim of the "
     "paper. `tested`: whether differences were tested against chance; the other verdicts only say whether all seeds agree.",
 )
 _KINDS = ("active", "misleading")

@@ -32,17 +32,13 @@ _NOTES = (
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield one baseline for each model and data set, which other exhibits share."""
     for model in NAMES:
-        for data in _measured_on(scope, model):
+        for data in scope.data[:1] if models.uses_encoder(model) else scope.data:
             yield from (Training(place) for place in scope.places(model, data, 1))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return counts and settings."""
     return [_counts(scope, lookup), _settings()]
-
-
-def _measured_on(scope: Scope, model: str) -> tuple[str, ...]:
-    return scope.data[:1] if models.uses_encoder(model) else scope.data
 
 
 def _counts(scope: Scope, lookup: RecordLookup) -> Table:

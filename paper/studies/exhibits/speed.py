@@ -60,7 +60,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return for each model a table of wholes and one of parts."""
     parts: list[Part] = []
     for model in (model for model in _MODELS if scope.has(model)):
-        found = {data: _record(scope, lookup, model, data) for data in _data(scope)}
+        found = {data: next((lookup(cell) for cell in _timings(scope, model, data)), None) for data in _data(scope)}
         parts += [_wholes(model, found), _parts(model, found)]
     return parts
 
@@ -75,10 +75,6 @@ def _timings(scope: Scope, model: str, data: str) -> list[Timing]:
 
 def _methods(model: str) -> tuple[str, ...]:
     return tuple(_TIMED) if model in ATTENDING else _WITHOUT_ATTENTION
-
-
-def _record(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Record | None:
-    return next((lookup(cell) for cell in _timings(scope, model, data)), None)
 
 
 def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
