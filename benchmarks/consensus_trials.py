@@ -6,7 +6,7 @@
     python benchmarks/consensus_trials.py compare --data DIR --out DIR
 
 A judge of few epochs is a judge of many that was stopped early, so each is trained once and asked on the way. The words are
-those of training instances, and human ones are never trained on. LAPTOP chooses, REST confirms (results/benchmarks.md).
+those of training instances, and human ones are never trained on. LAPTOP chooses, REST confirms (docs/measurements/benchmarks.md).
 `show` prints all ways of which there are judges; `compare` the default rule with other folds than five, seed by seed, with an
 interval of the difference in precision over drawn instances.
 """

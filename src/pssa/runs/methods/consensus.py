@@ -73,7 +73,7 @@ class Consensus(Method):
     def mining_defaults(self, config: Config) -> dict[str, Any]:
         """Return saliency and threshold, and the judges' folds and epochs."""
         mining, uses_encoder = config.mining, models.uses_encoder(config.model)
-        # On word vectors judges of half the data find words as good, for a quarter of the cost (results/benchmarks.md).
+        # On word vectors judges of half the data find words as good, for a quarter of the cost (docs/measurements/benchmarks.md).
         folds = (5 if uses_encoder else 2) if mining.consensus_folds is None else mining.consensus_folds
         # The judges of an encoder need fewer epochs than the model they judge for.
         epochs = (3 if uses_encoder else 0) if mining.consensus_epochs is None else mining.consensus_epochs
