@@ -10,6 +10,7 @@ from fuzzing.readers import using
 from fuzzing.target import Target
 from pssa.aspects import NameFinder, find_in_texts, read_names, read_sentences
 from pssa.aspects.spans import check_text
+from pssa.runs.answers import Question, examples_of
 
 __all__ = ["TEXT_PARTS", "aspect_targets"]
 
@@ -45,5 +46,6 @@ def _find(path: Path) -> None:
         raise AssertionError("an aspect is not at its offsets")
     if any(after.start < before.end for before, after in pairwise(found)):
         raise AssertionError("aspects overlap")
-    if any(each.as_example().aspect_text != each.aspect for each in found):
+    asked = Question(text, tuple((each.start, each.end) for each in found))
+    if any(example.aspect_text != each.aspect for each, (example, _) in zip(found, examples_of(asked), strict=True)):
         raise AssertionError("a classifier would read another aspect")

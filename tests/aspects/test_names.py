@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pssa.aspects import NameFinder, find_in_texts, parse_names, read_names
 from pssa.errors import InputError
+from pssa.runs.answers import Question, examples_of
 
 
 def find(text: str, *names: str) -> list[str]:
@@ -51,7 +52,7 @@ def test_an_aspect_has_its_sentence_and_its_offsets_in_the_review() -> None:
         ("food", "Good food."),
     ]
     assert all(review[each.start : each.end] == each.aspect for each in found)
-    example = found[0].as_example()
+    ((example, _),) = examples_of(Question(review, ((found[0].start, found[0].end),)))
     assert (example.text, example.aspect_text) == ("The front desk was slow!", "front desk")
 
 
@@ -60,7 +61,8 @@ def test_any_text_gets_spans_that_can_be_judged(text: str) -> None:
     found = find_in_texts(NameFinder(("a", "a b", "ab", "屏")), [text])[0]
     assert all(text[each.start : each.end] == each.aspect for each in found)
     assert all(before.end <= after.start for before, after in pairwise(found))
-    assert [each.as_example().aspect_text for each in found] == [each.aspect for each in found]
+    asked = Question(text, tuple((each.start, each.end) for each in found))
+    assert [example.aspect_text for example, _ in examples_of(asked)] == [each.aspect for each in found]
 
 
 def test_many_names_and_a_long_text_take_no_long_time() -> None:

@@ -23,7 +23,7 @@ class Always:
     labels = ("positive", "negative", "neutral")
 
     def __init__(self, label: str) -> None:
-        self.label, self.torch = label, self
+        self.label, self.torch, self.runtime = label, self, self
 
     abstain_below = 0.0
 

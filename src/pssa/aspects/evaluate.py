@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pssa.aspects.find import Finder, FoundAspect, examples_of, find_in_texts
-from pssa.aspects.sentences import split_sentences
+from pssa.aspects.find import Finder
 from pssa.aspects.spans import AspectSentence
 from pssa.data.example import Corpus
-from pssa.data.reviews import Review
+from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.evaluation.metrics import SpanScores, score_spans
 from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
+from pssa.runs.answers import Answer, Question
 from pssa.runs.classifier import Classifier
-from pssa.runs.explain import explain
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -51,18 +50,15 @@ def evaluate_end_to_end(
     """
     labels = {_place(example.text, example.aspect_chars): example.label for example in labelled}
     spans = finder.find_in_sentences([sentence.text for sentence in sentences])
-    found = [
-        [FoundAspect(sentence.text[start:end], start, end, sentence.text, 0) for start, end in inside]
-        for sentence, inside in zip(sentences, spans, strict=True)
-    ]
-    answers = iter(classifier.answer(examples_of([each for inside in found for each in inside])))
+    asked = [Question(sentence.text, inside) for sentence, inside in zip(sentences, spans, strict=True)]
+    answers = classifier.start(asked)()
     n_gold = n_found = n_right = n_left_out = 0
-    for sentence, inside in zip(sentences, found, strict=True):
+    for sentence, inside in zip(sentences, answers, strict=True):
         gold = {span: labels.get(_place(sentence.text, span)) for span in sentence.aspects}
         n_left_out += sum(label is None for label in gold.values())
         n_gold += sum(label is not None for label in gold.values())
-        for each, answer in zip(inside, answers, strict=False):  # the answers go on
-            span = (each.start, each.end)
+        for answer in inside:
+            span = (answer.start, answer.end)
             if span in gold and gold[span] is None:
                 continue
             n_found += 1
@@ -83,29 +79,35 @@ def _squeeze(text: str) -> str:
 
 
 def evaluate_reviews(classifier: Classifier, reviews: Sequence[Review], finder: Finder | None = None) -> ReviewScores:
-    """Score the aspects that a tagger finds in whole reviews, and what a classifier says of the marked ones in their sentence.
+    """Score what a classifier finds in whole reviews, and what it says of the marked aspects.
 
-    The top word is that with the highest share in the usual explanation of the classifier.
+    The top word is that with the highest share in the reasons of the classifier.
+
+    :param finder: of the aspects, in place of the classifier's own.
     """
-    found = None if finder is None else find_in_texts(finder, [review.text for review in reviews])
-    marked = [(row, span) for row, review in enumerate(reviews) for span, label in review.aspects.items() if label]
-    aspects = [_in_sentence(reviews[row].text, span) for row, span in marked]
-    labels: list[dict[Span, str]] = [{} for _ in reviews]
-    top_words: list[dict[Span, Span]] = [{} for _ in reviews]
-    for (row, span), aspect, each in zip(marked, aspects, explain(classifier, examples_of(aspects)), strict=True):
-        probabilities = each.answer.probabilities
-        labels[row][span] = max(probabilities, key=probabilities.__getitem__)
-        start, end = each.spans[each.shares.index(max(each.shares))]
-        top_words[row][span] = start + aspect.sentence_start, end + aspect.sentence_start
-    answers = [
-        ReviewAnswer([(each.start, each.end) for each in found[row]] if found else None, labels[row], top_words[row])
-        for row in range(len(reviews))
-    ]
+    classifier = classifier if finder is None else replace(classifier, finder=finder)
+    found: list[list[Answer]] | None = None
+    if classifier.finds:
+        found = classifier.start([Question(review.text) for review in reviews])()
+    # Only some models say something about a text as a whole.
+    says_overall = found is not None and any(not answer.end for inside in found for answer in inside)
+    marked = [tuple(span for span, label in review.aspects.items() if label) for review in reviews]
+    asked = [Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)]
+    answers = []
+    for row, (spans, judged) in enumerate(zip(marked, classifier.start(asked, reasons=True)(), strict=True)):
+        inside = found[row] if found else []
+        overall = next((_top_label(answer) for answer in inside if not answer.end), NO_OPINION)
+        tops = [max(answer.words, key=lambda word: word.share) for answer in judged]
+        answers.append(
+            ReviewAnswer(
+                [(answer.start, answer.end) for answer in inside if answer.end] if found else None,
+                {span: _top_label(answer) for span, answer in zip(spans, judged, strict=True)},
+                {span: (word.start, word.end) for span, word in zip(spans, tops, strict=True)},
+                overall if says_overall else None,
+            )
+        )
     return score_reviews(reviews, answers, classifier.labels)
 
 
-def _in_sentence(text: str, span: Span) -> FoundAspect:
-    """Return an aspect in its sentence; in the text, if it is in several."""
-    inside = ((start, end) for start, end in split_sentences(text) if start <= span[0] and span[1] <= end)
-    start, end = next(inside, (0, len(text)))
-    return FoundAspect(text[slice(*span)], *span, text[start:end], start)
+def _top_label(answer: Answer) -> str:
+    return max(answer.probabilities, key=answer.probabilities.__getitem__)

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
 from pssa.aspects.sentences import split_sentences
-from pssa.data.example import Example, sentence_key
 from pssa.data.files import require_contained
-from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.data.tokenize import Span
 from pssa.errors import InputError, setting
 from pssa.runs.directory import RunDirectory
 from pssa.runs.run_names import resolve_run
@@ -73,10 +71,6 @@ class FoundAspect:
     sentence: str  # the sentence that holds it, which is what a classifier reads
     sentence_start: int  # its offset in the text
 
-    def as_example(self) -> Example:
-        """Return the instance to classify: the aspect in its sentence."""
-        return examples_of([self])[0]
-
 
 _split_short, _split_long = lru_cache(1024)(split_sentences), lru_cache(4)(split_sentences)
 
@@ -101,15 +95,3 @@ def find_at(finder: Finder, texts: Sequence[str], places: Sequence[Place]) -> It
     for (row, offset, _), sentence, spans in zip(places, sentences, finder.find_in_sentences(sentences), strict=True):
         for start, end in spans:
             yield row, FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset)
-
-
-def examples_of(found: Sequence[FoundAspect]) -> list[Example]:
-    """Return the instances to classify; those of one sentence share its words, as a review may have many."""
-    examples = []
-    for sentence, inside in groupby(found, key=lambda each: each.sentence):
-        spans, key = tokenize(sentence), sentence_key(sentence)
-        for each in inside:
-            aspect = each.start - each.sentence_start, each.end - each.sentence_start
-            words = cut_at(spans, aspect)
-            examples.append(Example.from_spans(sentence, words, aspect, label=None, id="0", sentence_id=key))
-    return examples

@@ -13,7 +13,7 @@ from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import load_runs, read_run_data
 from pssa.data.numbers import p_value, percent, points
-from pssa.runs.run_names import resolve_run, run_name
+from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -88,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
     """Score the run on the whole texts of triplets or quadruples; None for other data."""
-    from pssa.aspects import evaluate_reviews, load_finder
-    from pssa.aspects.find import has_tagger
+    from pssa.aspects import evaluate_reviews
     from pssa.data.formats import FORMATS
     from pssa.data.io import format_of
     from pssa.data.reviews import read_reviews
@@ -99,10 +98,8 @@ def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> Rev
         FORMATS.module(format_of(EncodedPath.of(arguments.data, arguments.encoding), arguments.format)), "scan_reviews"
     ):
         return None
-    folder = resolve_run(arguments.run_path)
-    finder = load_finder(folder, arguments.device) if has_tagger(folder) else None
     reviews, _ = read_reviews(arguments.data, **reading(arguments, classifier.labels))
-    return evaluate_reviews(classifier, reviews, finder)
+    return evaluate_reviews(classifier, reviews)
 
 
 def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:

@@ -73,6 +73,11 @@ class Classifier:
         return self.runtime.labels
 
     @property
+    def finds(self) -> bool:
+        """Whether it has a way to find aspects, so that it needs not ask the starter."""
+        return self.finder is not None or self.runtime.finds
+
+    @property
     def saliency(self) -> str:
         """How the reasons of its answers are measured."""
         return str(getattr(self.runtime, "saliency", "attention"))
@@ -136,7 +141,7 @@ class Classifier:
 
     def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
         """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
-        if self.finder is not None or self.runtime.finds or all(each.aspects is not None for each in questions):
+        if self.finds or all(each.aspects is not None for each in questions):
             return self.finder
         return self._starter
 
