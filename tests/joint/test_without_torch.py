@@ -119,6 +119,7 @@ with TestClient(app, base_url="http://localhost") as client:
             [[each[key] for key in ("aspect", "from", "to", "label")] for each in item["aspects"]] for item in found
         ]
         assert places[:2] == expected[:2]
+        assert all(0 < each["score"] <= 1 for item in found[:2] for each in item["aspects"])
         assert places[2][0][0] == "waiter"
     assert all(each["words"] for item in explained for each in item["aspects"])
     assert about["finds_aspects"]

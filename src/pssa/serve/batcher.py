@@ -48,14 +48,15 @@ class ServedRun:
     name: str  # of its folder
     classifier: Classifier
     saliencies: tuple[str, ...]  # the usual one first
+    is_joint: bool = False  # whether it finds and labels aspects in one pass
 
 
 @dataclass(frozen=True, slots=True)
 class AskedAspect:
     """One aspect of a text that is to be scored."""
 
-    question: Question
-    n_words: int  # of the sentence in which it is judged
+    question: Question  # without an aspect: find them, and score each
+    n_words: int  # of the sentence in which it is judged, or of the text
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -100,6 +101,7 @@ class Batcher:
         self.limits = limits
         self.metrics = Metrics()
         self.finder: Finder | None = None  # of aspects, for requests that name none
+        self.has_tagger = False  # whether the finder was named, and not that of a run
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
         self.turns = TurnThread()  # for parsing and finding; one, so that they leave time to everything else
@@ -112,6 +114,10 @@ class Batcher:
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
+
+    def finds_itself(self, run: str) -> bool:
+        """Return whether a run finds and labels aspects in one pass, and no tagger was named."""
+        return self.runs[run].is_joint and not self.has_tagger
 
     @property
     def is_alive(self) -> bool:
@@ -275,10 +281,16 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         values = score_each(answer, [aspect.question for aspect in aspects], Exception, _describe)
-    return [
-        {"error": value} if isinstance(value, str) else _result(classifier, aspect, value[0], saliency, bool(caught))
-        for aspect, value in zip(aspects, values, strict=True)
-    ]
+    results: list[Result] = []
+    for aspect, value in zip(aspects, values, strict=True):
+        if isinstance(value, str):
+            results.append({"error": value})
+        elif aspect.question.aspects is None:
+            found = [_result(classifier, aspect, answer, saliency, has_warnings=False) for answer in value]
+            results.append({"found": found})
+        else:
+            results.append(_result(classifier, aspect, value[0], saliency, bool(caught)))
+    return results
 
 
 def _batch_size(classifier: Classifier) -> int | None:
@@ -340,14 +352,16 @@ def open_batcher(
         for name, run in runs.items():
             careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
             runs[name] = replace(run, classifier=careful)
+    has_tagger_of_its_own = tagger is not None
     tagger = tagger or next((folder for folder in folders if has_tagger(folder) or is_joint(folder)), None)
     finder = None if tagger is None else open_finder(tagger, device)
     batcher = Batcher(runs, limits)
-    batcher.finder = finder
+    batcher.finder, batcher.has_tagger = finder, has_tagger_of_its_own
     return batcher
 
 
 def _load(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
-    usable = (classifier.saliency,) if is_joint(folder) else classifier.torch.saliencies
-    return ServedRun(folder.resolve().name, classifier, usable)
+    joint = is_joint(folder)
+    usable = (classifier.saliency,) if joint else classifier.torch.saliencies
+    return ServedRun(folder.resolve().name, classifier, usable, joint)

@@ -29,7 +29,16 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _MAX_FOUND_CHARACTERS = 1500  # of sentences that are read together for their aspects: about a twentieth of a second
 
 ReturnT = TypeVar("ReturnT")
-ParsedRow = AskedAspect | RejectedRow
+
+
+@dataclass(frozen=True)
+class AnsweredAspect:
+    """An aspect that was found and labelled in one pass."""
+
+    result: Result
+
+
+ParsedRow = AskedAspect | AnsweredAspect | RejectedRow
 
 
 def choose_saliency(batcher: Batcher, body: ExplainRequest | ExplainText) -> str:
@@ -56,7 +65,7 @@ async def score_items(
 
 
 async def _score_items(batcher: Batcher, body: PredictRequest | PredictText, saliency: str | None) -> Response:
-    items = await _rows_of_items(batcher, body)
+    items = await _rows_of_items(batcher, body, saliency)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
         items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
@@ -78,29 +87,45 @@ class ItemRows:
     left_out: int = 0  # aspects that were found beyond the limit
 
 
-async def _rows_of_items(batcher: Batcher, body: PredictRequest | PredictText) -> list[ItemRows]:
+async def _rows_of_items(batcher: Batcher, body: PredictRequest | PredictText, saliency: str | None) -> list[ItemRows]:
     """Return the rows of each item: of the aspects that it names or, if it names none, of those that are found."""
     named = [item for item in body.items if item.aspects is not None]
     work = sum(len(item.text) * len(item.aspects or ()) for item in named)
     located = (ItemRows([find_aspect(item.text, aspect) for aspect in item.aspects or ()]) for item in named)
     given = located if work <= _MAX_INLINE_CHARACTERS else iter(await batcher.turns.collect(located))
-    found = iter(await find_aspects(batcher, [item.text for item in body.items if item.aspects is None]))
+    raw = [item.text for item in body.items if item.aspects is None]
+    found = iter(await find_aspects(batcher, raw, body.run, saliency))
     return [next(found if item.aspects is None else given) for item in body.items]
 
 
-async def find_aspects(batcher: Batcher, texts: Sequence[str]) -> list[ItemRows]:
-    """Return the rows of each text, one for each aspect that the service's tagger finds in it.
+async def find_aspects(
+    batcher: Batcher, texts: Sequence[str], run: str, saliency: str | None = None, is_table: bool = False
+) -> list[ItemRows]:
+    """Return the rows of each text, one for each aspect that the run or the service's tagger finds in it.
 
     :raises ApiError: 422 if there is no tagger.
     """
     if not texts:
         return []
+    most = batcher.limits.aspects
+    if batcher.finds_itself(run):
+        asked = [AskedAspect(Question(text), len(text.split())) for text in texts]
+        results = await wait_for_results(batcher, PendingRequest(asked, run, saliency, is_table))
+        return [_answered(result, most) for result in results]
     if batcher.finder is None:
         advice = "name the aspects of each item, or start the service with --aspects-from DIR"
         message = f"an item has no aspects, and the service has no tagger to find some; {advice}"
         raise ApiError(422, "no_tagger", message)
-    search = _search(batcher.finder, texts, batcher.limits.aspects)
+    search = _search(batcher.finder, texts, most)
     return [rows for rows in await batcher.turns.collect(search) if rows is not None]
+
+
+def _answered(result: Result, most: int) -> ItemRows:
+    """Return what was found in a text as rows, at most `most`."""
+    if "error" in result:
+        return ItemRows([RejectedRow(None, result["error"])])
+    found = result["found"]
+    return ItemRows([AnsweredAspect(each) for each in found[:most]], max(0, len(found) - most))
 
 
 def _search(finder: Finder, texts: Sequence[str], most: int) -> Iterator[ItemRows | None]:
@@ -186,7 +211,7 @@ def parse_with_doubt(row: Row) -> ParsedRow:
 
 def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
     """Return the row, or an error if its sentence has more words than the saliency can explain."""
-    if isinstance(row, RejectedRow) or row.n_words <= most:
+    if not isinstance(row, AskedAspect) or row.n_words <= most:
         return row
     told = f"the text has {row.n_words} words, {saliency} explains at most {most}"
     return RejectedRow(None, f"{told}; give a shorter text")
@@ -207,6 +232,8 @@ async def score_rows(
 def _result(row: ParsedRow, results: Iterator[Result]) -> Result:
     if isinstance(row, RejectedRow):
         return {"error": str(InputError(row.reason))}  # with the names of its settings as in Python
+    if isinstance(row, AnsweredAspect):
+        return row.result
     result = next(results)
     if not row.warnings or "error" in result:
         return result

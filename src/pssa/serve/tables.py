@@ -166,9 +166,12 @@ class _TableRow:
     is_found: bool = False  # whether its aspect was looked for
 
 
-async def _find_in_window(batcher: Batcher, window: Sequence[tuple[list[str], ParsedRow | str]]) -> list[_TableRow]:
+async def _find_in_window(
+    batcher: Batcher, window: Sequence[tuple[list[str], ParsedRow | str]], run: str
+) -> list[_TableRow]:
     """Return a row for each aspect; a text in which none is found has one row, without an aspect."""
-    found = iter(await find_aspects(batcher, [row for _, row in window if isinstance(row, str)]))
+    raw = [row for _, row in window if isinstance(row, str)]
+    found = iter(await find_aspects(batcher, raw, run, is_table=True))
     rows: list[_TableRow] = []
     for cells, row in window:
         if not isinstance(row, str):
@@ -201,7 +204,7 @@ async def _score_window(
                 await asyncio.sleep(_RETRY_SECONDS)
 
     try:
-        window = await attempt(partial(_find_in_window, batcher, read))
+        window = await attempt(partial(_find_in_window, batcher, read, run))
         parsed = [each.row for each in window if each.row is not None]
         scored = iter(await attempt(partial(score_rows, batcher, parsed, run, is_table=True)))
     except ApiError as error:
