@@ -245,6 +245,19 @@ def test_the_first_rows_of_a_pipe_are_not_lost_to_a_look_at_its_format(tmp_path:
     assert source.is_stream
 
 
+def test_a_pipe_to_which_nobody_writes_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.bulk.source.PATIENCE", 0.01)
+    pipe, said = tmp_path / "pipe", threading.Event()
+    os.mkfifo(pipe)
+    monkeypatch.setattr("warnings.warn", lambda message, *_: said.set() if str(pipe) in str(message) else None)
+    (source,) = find_sources([str(pipe)], None)
+    reader = threading.Thread(target=lambda: list(source.events(lambda read: None)))
+    reader.start()
+    assert said.wait(20)
+    pipe.write_bytes(CONTENT)
+    reader.join()
+
+
 def test_columns_with_names_of_their_own_are_those_of_every_source(tmp_path: Path) -> None:
     path, other = tmp_path / "a.jsonl", tmp_path / "b.csv"
     path.write_text('{"review": "a screen", "term": "screen"}\n')

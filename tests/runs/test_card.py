@@ -38,6 +38,7 @@ def test_the_card_says_what_chose_the_number_of_epochs(
     assert expected in card
     assert sum(words in card for words in (GIVEN, OWN, HELD_OUT)) == 1
     assert "Measure a test score" in card
+    assert ("development score | none: the number of epochs was given" in card) == (expected == GIVEN)
     assert "shares of the members' votes" not in card
 
 

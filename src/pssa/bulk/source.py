@@ -11,10 +11,12 @@ import glob
 import io
 import os
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Timer
 from typing import IO, Any, cast
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
@@ -24,9 +26,10 @@ from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
 from pssa.data.text_file import EncodedPath, begins_with_bom, read_text_leniently
-from pssa.errors import EmptyFile, InputError, import_extra, setting
+from pssa.errors import EmptyFile, InputError, PssaWarning, import_extra, setting
 
 STANDARD = "-"  # standard input, or output
+PATIENCE = 2.0  # seconds, until a pipe to which nobody writes is reported
 _BUFFER_BYTES = 1 << 16
 _WILDCARDS = "*?["
 _ZSTD = ".zst"
@@ -229,8 +232,14 @@ class _WatchedPath(EncodedPath):
         return self.is_standard or super().exists(**more)
 
     def open(self, *how: Any, **more: Any) -> IO[Any]:
-        """Open the bytes; zstd is unpacked here, gzip by the reader."""
+        """Open the bytes; zstd is unpacked here, gzip by the reader. A pipe opens once a program writes to it."""
+        what = f"{self} is a pipe, to which no program writes yet; stop with Ctrl-C if none will"
+        waiting = Timer(PATIENCE, warnings.warn, (PssaWarning(what),))
+        waiting.daemon = True
+        if not self.is_standard and self.is_fifo():
+            waiting.start()
         file = sys.stdin.buffer if self.is_standard else super().open("rb", buffering=0)
+        waiting.cancel()
         stream = io.BufferedReader(_CountingStream(cast(IO[bytes], file), self.watch), _BUFFER_BYTES)
         if self.suffix.lower() != _ZSTD or self.is_standard:
             return stream

@@ -160,7 +160,10 @@ def _finish_window(
         if isinstance(value, str):
             outcomes.append(RejectedRow(row.line, value, row.fields))
             continue
-        notes = scorer.profile.text_notes(row.question.text) if scorer.profile and not value else ()
+        notes: tuple[str, ...] = ()
+        if scorer.profile and not value:
+            text = row.question.text
+            notes = scorer.profile.language_notes(text) + scorer.profile.text_notes(text)
         if not value and not keeps_empty:
             unwritten.update(map(note_kind, notes))
             continue

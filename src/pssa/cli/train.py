@@ -196,7 +196,9 @@ def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
         rows.append([f"this model, {held_out.data}", percent(held_out.accuracy), percent(held_out.macro_f1)])
     print_table("", ("", "accuracy", "macro-F1"), rows)
     if not held_out:
-        say("No data was held out, so there is no score of this model yet.")
+        why = "was given" if config.epochs else "is the default for so many instances"
+        say(f"No data was held out, since the number of epochs {why}, so there is no score of this model yet.")
+        say(f"Measure it with labelled data: pssa evaluate {shlex.quote(str(out))} --data TEST.csv")
     if advice := advise(config, metrics):
         say("\nWhat would help most:")
         for line in advice[:_N_ADVICE]:

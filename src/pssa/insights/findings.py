@@ -125,7 +125,7 @@ class Findings:
         return sorted(chosen, key=lambda one: (-one.total * self._excess(one, kind), one.name))[:count]
 
     def contested(self, count: int) -> list[AspectFinding]:
-        """Return aspects with more bad opinions than usual that do not outweigh the good ones."""
+        """Return aspects with more bad opinions than usual that do not outweigh the good ones beyond chance."""
         chosen = [one for one in self._unusual("bad") if not self._outweighs(one, "bad")]
         return sorted(chosen, key=lambda one: (-one.total * self._excess(one, "bad"), one.name))[:count]
 

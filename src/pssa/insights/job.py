@@ -313,26 +313,30 @@ class _Work:
 
     def _describe_trust(self, classifier: Classifier, found: Survey) -> str:
         """Return what the model was trained on, how much of these reviews it understood, and how far to trust the shares."""
-        parts, is_alike = [], True
-        if classifier.profile is not None and classifier.profile.aspects and found.n_words:
-            *most, last = classifier.profile.aspects[:_N_TRAINED]
-            about = f"{', '.join(most)} and {last}" if most else last
-            n_new = found.notes[NEW_ASPECT]
-            words, aspects = found.n_known_words / found.n_words, 1 - n_new / max(found.n_aspects, 1)
-            parts += [
-                f"The model was trained on texts about {about}.",
-                f"It knows {percent(words, 0)} of the words and {percent(aspects, 0)} of the aspects in these reviews,",
-            ]
-            is_alike = words >= _ALIKE[0] and aspects >= _ALIKE[1]
+        profile, none = classifier.profile, percent(found.n_empty / max(found.n_reviews, 1), 0)
+        if profile is None or not profile.aspects or not found.n_words:
+            alike = "The run does not say what texts it was trained on"
+            parts = [f"{alike}. It finds nothing in {none} of these reviews."]
         else:
-            parts.append("The run does not say what texts it was trained on; of these reviews,")
-        parts.append(f"and finds no aspect in {percent(found.n_empty / max(found.n_reviews, 1), 0)} of them.")
+            *most, last = profile.aspects[:_N_TRAINED]
+            words, aspects = (
+                found.n_known_words / found.n_words,
+                1 - found.notes[NEW_ASPECT] / max(found.n_aspects, 1),
+            )
+            alike = (
+                "" if words >= _ALIKE[0] and aspects >= _ALIKE[1] else "These reviews differ from its training texts"
+            )
+            parts = [
+                f"The model was trained on texts about {', '.join(most)}{' and ' * bool(most)}{last}. It knows"
+                f" {percent(words, 0)} of the words and {percent(aspects, 0)} of the aspects in these reviews, and finds nothing"
+                f" in {none} of them."
+            ]
         if self.job.held_out is not None:
             parts.append(f"The intervals include its mistakes on {self.job.held_out.name}.")
-        elif classifier.profile is None or not is_alike:
-            parts.append(
-                "These reviews differ from its training texts: trust the order of the shares, not their exact size."
-            )
+        elif alike:
+            doubt = "" if profile is None else f"{alike}: "
+            what = "trust the order of the shares, not their exact size, which can lie outside the intervals."
+            parts.append(f"{doubt}{what}" if doubt else f"{what[0].upper()}{what[1:]}")
         else:
             parts.append("These reviews are like its training texts, so the shares are about right.")
         return " ".join(parts)

@@ -51,6 +51,9 @@ _HELD_OUT = """\
 The development score was measured on {share} of the training data, held out by sentence, which chose the number of epochs.
 Then the model was trained again on all of the training data."""
 
+_NO_SCORE = (
+    "none: the number of epochs {why}, so nothing was held out for a search; measure one with `pssa evaluate RUN --data FILE`"
+)
 _TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has its own card |"
 _VOTING = " Its probabilities are shares of the members' votes; they do not say how sure a member was."
 
@@ -66,7 +69,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         facts=facts,
         dev=f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{facts['when']}"
         if dev
-        else "none",
+        else _NO_SCORE.format(why="was given" if config.epochs else "is the default for so many instances"),
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
         start=_start(config),
