@@ -20,7 +20,7 @@ $(BIN)/python:
 
 # The stamp is written last, so its existence means the installation completed.
 $(VENV)/.demo: $(INPUTS) | $(BIN)/python
-	$(PIP) -e .
+	$(PIP) -e '.[train]'
 	touch $@
 
 # Every package is checked against its hash, and the last command only adds this one. Where an index offers another file, such as

@@ -109,7 +109,7 @@ def requirements(group: str) -> list[Requirement]:
     return [found for found in map(Requirement, listed) if found.name != "pssa"]
 
 
-@pytest.mark.parametrize("group", ["runtime", "bert", "data", "serve", "onnx", "report", "ray", "dev"])
+@pytest.mark.parametrize("group", ["runtime", "train", "data", "serve", "onnx", "report", "ray", "dev"])
 def test_every_dependency_is_pinned_to_a_version_that_fits(group: str) -> None:
     pinned = pins()
     for needed in requirements(group):
@@ -136,7 +136,7 @@ def needed_by(name: str, extras: set[str], seen: dict[str, str]) -> None:
 @pytest.mark.slow
 def test_what_is_installed_is_what_is_pinned() -> None:
     seen: dict[str, str] = {}
-    for group in ("runtime", "bert", "data", "serve", "sklearn", "onnx", "report", "ray", "dev"):
+    for group in ("runtime", "train", "data", "serve", "sklearn", "onnx", "report", "ray", "dev"):
         for needed in requirements(group):
             needed_by(needed.name, set(needed.extras), seen)
     pinned = pins()
@@ -150,7 +150,7 @@ def test_what_is_installed_is_what_is_pinned() -> None:
 
 def test_no_extra_is_left_out_of_the_test_above() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    known = {"bert", "data", "serve", "sklearn", "onnx", "report", "ray", "dev", "all"}
+    known = {"train", "data", "serve", "sklearn", "onnx", "report", "ray", "dev", "all"}
     assert set(project["optional-dependencies"]) == known
 
 

@@ -1,4 +1,4 @@
-"""The run that comes with the package."""
+"""The run on word vectors that trainings start from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import pssa
 from pssa.aspects.find import FOLDER
 from pssa.bulk.fingerprint import run_digest
-from pssa.runs.run_names import starter_run
+from pssa.runs.run_names import resolve_start
 
 RECORD = Path(__file__).parent / "fixtures" / "starter.json"
 MOST_BYTES = 8_000_000
@@ -25,12 +25,12 @@ def recorded() -> Any:
 
 
 def test_its_files_are_those_that_were_recorded(recorded: Any) -> None:
-    run = starter_run()
+    run = resolve_start("starter")
     assert recorded["digests"] == {"run": run_digest(run), "tagger": run_digest(run / FOLDER)}
 
 
 def test_it_answers_as_recorded_on_any_processor(recorded: Any) -> None:
-    judge = pssa.load("starter").predict
+    judge = pssa.load(resolve_start("starter")).predict
     for item in recorded["answers"]:
         answers = [answer.as_dict() for answer in judge(item["text"])]
         assert [(each["from"], each["to"], each["label"]) for each in answers] == [
@@ -41,16 +41,16 @@ def test_it_answers_as_recorded_on_any_processor(recorded: Any) -> None:
 
 
 def test_it_is_small_and_holds_no_training_data() -> None:
-    files = [path for path in starter_run().rglob("*") if path.is_file()]
+    files = [path for path in resolve_start("starter").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= MOST_BYTES
     assert not [path for path in files if "stages" in path.parts or path.name == "evidence.jsonl"]
 
 
 def test_its_card_names_its_sources_and_scores() -> None:
-    card = (starter_run() / "README.md").read_text("utf-8")
+    card = (resolve_start("starter") / "README.md").read_text("utf-8")
     for part in ("MAMS", "Apache License 2.0", "GloVe", "MAMS val", "REST test", "LAPTOP test"):
         assert part in card
-    metrics = json.loads((starter_run() / "metrics.json").read_text("utf-8"))
+    metrics = json.loads((resolve_start("starter") / "metrics.json").read_text("utf-8"))
     confusion = metrics["held_out"]["confusion"]
     assert sum(map(sum, confusion)) == metrics["held_out"]["instances"]
 
@@ -92,7 +92,7 @@ def test_ten_sentences_of_another_test_set_are_left_out(corpora: ModuleType, sha
 
 
 def test_it_knows_how_sure_it_may_be_and_which_texts_are_unlike_its_own() -> None:
-    classifier = pssa.load("starter")
+    classifier = pssa.load(resolve_start("starter"))
     assert classifier.calibration is not None
     assert classifier.calibration.kept_out
     assert classifier.calibration.error_after < classifier.calibration.error_before

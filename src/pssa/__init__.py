@@ -105,7 +105,14 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULE_OF[name]), name)
+    try:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
+    except ModuleNotFoundError as error:
+        from pssa.errors import NEEDS_TRAIN, MissingExtra
+
+        if error.name not in NEEDS_TRAIN:
+            raise
+        raise MissingExtra(error.name, "train") from error
 
 
 def __dir__() -> list[str]:

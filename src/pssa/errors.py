@@ -83,6 +83,9 @@ class EmptyFile(InputError):
     """A file has no content, or none once it is unpacked."""
 
 
+NEEDS_TRAIN = ("torch", "transformers")  # what training needs and answering does not
+
+
 class MissingExtra(InputError):
     """An optional dependency is needed and not installed."""
 

@@ -16,6 +16,7 @@ from pssa.errors import InputError
 from pssa.evaluation import SpanScores
 from pssa.runs.answers import Answer, Question
 from pssa.runs.classifier import Classifier
+from pssa.runs.run_names import resolve_start
 
 
 @dataclass
@@ -68,7 +69,7 @@ def test_labels_of_other_sentences_are_refused() -> None:
 
 
 def test_a_run_is_scored_on_whole_reviews_with_each_aspect_in_its_sentence() -> None:
-    classifier = pssa.load("starter")
+    classifier = pssa.load(resolve_start("starter"))
     text = "Good food . The waiter was rude , the food cold . It rained ."
     review = Review(
         text,

@@ -136,7 +136,7 @@ def test_odd_texts_have_an_answer_of_their_own(runtime: JointRuntime, text: str)
 def test_answers_do_not_depend_on_what_else_is_in_the_batch(runtime: JointRuntime) -> None:
     alone = runtime.start([Question(TEXT)])()[0]
     others = [Question(f"The food was {'very ' * n}bad.") for n in range(9)]
-    assert runtime.start([*others, Question(TEXT)], batch_size=4)()[-1] == alone
+    assert replace(runtime, sentences_at_once=4).start([*others, Question(TEXT)])()[-1] == alone
 
 
 def best_by_trying(chances: np.ndarray) -> float:

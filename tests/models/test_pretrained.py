@@ -230,7 +230,7 @@ def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
 
 def test_without_transformers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    message = r"transformers is not installed; get it with: pip install 'pssa\[bert\]'"
+    message = r"transformers is not installed; get it with: pip install 'pssa\[train\]'"
     with pytest.raises(MissingExtra, match=message):
         Pretrained.open("bert-base-uncased")
     with pytest.raises(MissingExtra, match=message):

@@ -35,7 +35,7 @@ from pssa.runs.featurizer import (
     reopen_encoder,
     reopen_word_featurizer,
 )
-from pssa.runs.run_names import resolve_run
+from pssa.runs.run_names import resolve_start
 from pssa.runs.settings import DataConfig
 from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
@@ -258,7 +258,7 @@ def _config(settings: Mapping[str, Any]) -> TaggerConfig:
         raise InputError(f"unknown setting {unknown[0]!r}; known: {', '.join(known)}")
     config = TaggerConfig(**settings)
     # Full names, so that the training can be resumed from anywhere; a name that is no folder here is one of the hub's.
-    vectors = None if config.vectors is None else str(resolve_run(config.vectors).resolve())
+    vectors = None if config.vectors is None else str(resolve_start(config.vectors).resolve())
     is_folder = config.encoder is not None and Path(config.encoder).is_dir()
     encoder = str(Path(config.encoder or "").resolve()) if is_folder else config.encoder
     return replace(config, vectors=vectors, encoder=encoder)

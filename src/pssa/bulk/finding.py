@@ -29,6 +29,8 @@ class FindingOptions:
     tagger: Path | None = None  # directory of a tagger, or of a run that has one
     names: tuple[str, ...] = ()
     keep_empty: bool = False  # write a row without aspect and label for a text in which nothing is found
+    min_score: float = 0.0  # of an aspect that a joint model finds
+    mentions: bool = False  # whether a joint model answers aspects without an opinion too
     columns: Columns = field(default_factory=Columns)  # of the inputs; the output has the same names
 
     def __post_init__(self) -> None:
@@ -45,6 +47,9 @@ class FindingOptions:
         :raises InputError: if the tagger cannot be used, or nothing can be found that could be empty.
         """
         root = resolve_run(self.tagger or run)
+        if (self.min_score or self.mentions) and (self.names or not is_joint(root)):
+            what = setting("min_score") if self.min_score else setting("mentions")
+            raise InputError(f"{what} is for aspects that a joint model finds, such as the starter; leave it out")
         if self.tagger is None and not self.names and not has_tagger(root) and not is_joint(root):
             if self.keep_empty:
                 raise InputError(f"{setting('keep_empty')} is about texts in which nothing is found; {FIND_ADVICE}")
@@ -57,7 +62,8 @@ class FindingOptions:
         """Return what `pssa.load` needs to find aspects in this way."""
         root = resolve_run(run)
         is_own = self.tagger in (None, root, root / FOLDER)
-        return {"aspects_from": None if is_own else self.tagger, "aspects": self.names or None}
+        own = {"min_score": self.min_score, "mentions": self.mentions}
+        return {"aspects_from": None if is_own else self.tagger, "aspects": self.names or None, **own}
 
     def place(self, fields: Mapping[str, Any], answer: Answer | None, is_named: bool) -> dict[str, Any]:
         """Return the fields of the aspect that an answer is about: as its row names it, if it does, with its offsets."""
@@ -67,7 +73,7 @@ class FindingOptions:
         named = fields.get(aspect) if is_named else None
         place = (answer.start, answer.end) if answer.end else (None, None)  # None: about the text as a whole
         return {
-            aspect: named if isinstance(named, str) and named.strip() else answer.aspect,
+            aspect: named if isinstance(named, str) and named.strip() else answer.aspect or None,
             start: place[0],
             end: place[1],
         }

@@ -79,7 +79,13 @@ def _finding(job: Job) -> dict[str, Any]:
     if finding.tagger is None and not finding.names:
         return {}
     tagger = run_digest(finding.tagger) if finding.tagger else None
-    return {"the tagger": tagger, "aspects": list(finding.names), "keep_empty": finding.keep_empty}
+    return {
+        "the tagger": tagger,
+        "aspects": list(finding.names),
+        "keep_empty": finding.keep_empty,
+        "min_score": finding.min_score,
+        "mentions": finding.mentions,
+    }
 
 
 def find_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

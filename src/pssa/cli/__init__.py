@@ -30,7 +30,7 @@ from pssa.cli._parser import (
     Parser,
     add_common_options,
 )
-from pssa.errors import InputError, PssaError, for_command_line
+from pssa.errors import NEEDS_TRAIN, InputError, MissingExtra, PssaError, for_command_line
 from pssa.registry import Registry
 
 __all__ = ["build_parser", "main"]
@@ -87,6 +87,10 @@ def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
         return FAILED
     except PssaError as error:
         return _fail(for_command_line(error), arguments.debug, FAILED)
+    except ModuleNotFoundError as error:
+        if error.name not in NEEDS_TRAIN:
+            return _fail(f"{error.name} is not installed; install pssa again", arguments.debug, FAILED)
+        return _fail(for_command_line(MissingExtra(error.name, "train")), arguments.debug, BAD_USAGE)
     except OSError as error:
         # Python would begin with the error's number and quote the name.
         message = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

@@ -80,7 +80,8 @@ def finding_options(arguments: argparse.Namespace) -> FindingOptions:
         NameFinder(names)
     if arguments.aspects_file is not None:
         names = read_names(arguments.aspects_file)
-    return FindingOptions(arguments.aspects_from, names, getattr(arguments, "keep_empty", False))
+    more = {name: getattr(arguments, name, None) for name in ("keep_empty", "min_score", "mentions")}
+    return FindingOptions(arguments.aspects_from, names, **{name: value for name, value in more.items() if value})
 
 
 @contextmanager

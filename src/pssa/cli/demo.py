@@ -1,4 +1,4 @@
-"""`pssa demo`: what the starter finds in a few reviews, then the whole method on the embedded corpus, in about a minute."""
+"""`pssa demo`: what the starter finds in five reviews, then the whole method on the embedded corpus, in about a minute."""
 
 from __future__ import annotations
 
@@ -28,21 +28,16 @@ _SAMPLE = 60  # instances to measure faithfulness on; few, to be quick
 _SHOWN = 0.15  # least share of a word that is shown
 _REVIEWS: dict[str, dict[str, str]] = {  # and the right answers
     "The screen is huge but the battery dies within an hour.": {"screen": "positive", "battery": "negative"},
-    "Great food, rude waiter, and the dessert was ordinary.": {
-        "food": "positive",
-        "waiter": "negative",
-        "dessert": "neutral",
-    },
     "We stayed for three nights. The room was spotless, though the wifi never worked!": {
         "room": "positive",
         "wifi": "negative",
     },
-    "The pizza was to die for, the service was slow and the prices are fair.": {
-        "pizza": "positive",
-        "service": "negative",
-        "prices": "positive",
+    "I was not disappointed with the plot, and the characters never bored me.": {
+        "plot": "positive",
+        "characters": "positive",
     },
-    "I would not come back.": {},
+    "Best vacuum ever! The cord is a bit short.": {"vacuum": "positive", "cord": "negative"},
+    "My dog refused to eat it. I would not buy it again.": {"overall": "negative"},
 }
 _QUESTIONS = (  # text, aspect and the right answer
     ("The performance is a huge disappointment.", "performance", "negative"),
@@ -117,9 +112,9 @@ def _show_starter(found: list[list[Answer]], saliency: str) -> None:
             explanation = Explanation.of(review, answer, saliency)
             words = ", ".join(part.text for part in top_words(explanation, _SHOWN))
             label = f"{answer.label} ({percent(answer.probabilities[answer.label])})"
-            error = "" if right.get(answer.aspect) == answer.label else "   WRONG"
-            say(f"     {answer.aspect}: {label}" + (f", looking at: {words}" if words else "") + error)
-        if missed := right.keys() - {answer.aspect for answer in answers}:
+            error = "" if right.get(answer.about) == answer.label else "   WRONG"
+            say(f"     {answer.about}: {label}" + (f", looking at: {words}" if words else "") + error)
+        if missed := right.keys() - {answer.about for answer in answers}:
             say(f"     MISSED: {', '.join(sorted(missed))}")
         if not right and not answers:
             say("     no aspect")

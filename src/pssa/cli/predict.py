@@ -27,6 +27,8 @@ def add_parser(commands: Commands) -> None:
     finding = parser.add_argument_group("rows without aspects")
     add_finding(finding)
     option(finding, "--keep-empty", "write a row without label for a text without aspects")
+    option(finding, "--min-score X", "least score of an aspect that is found", type=float)
+    option(finding, "--mentions", "label aspects that are named without an opinion too")
     _add_scoring(parser.add_argument_group("scoring"))
 
 

@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.cli._progress import StepProgress
     from pssa.report.run_report import write_report
-    from pssa.runs.saved_model import Description
+    from pssa.runs.loading import describe_run
 
     require_new_file(arguments.out, force=arguments.force)
     require_at_least(1, arguments, "sample")
     data = None
     if arguments.data is not None:
-        data = read_run_data(arguments, Description.load(arguments.run_path).labels)
+        data = read_run_data(arguments, describe_run(arguments.run_path)[1])
     with StepProgress("report") as step:
         written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample, step)
     if arguments.json:

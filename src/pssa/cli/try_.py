@@ -26,6 +26,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one per line)")
     option(parser, "--run RUN", "run (default: starter, which comes with pssa)", dest="run_path")
     option(parser, "--aspects NAME,...", "aspects to look for by name (default: those that the run's tagger finds)")
+    option(parser, "--min-score X", "least score of an aspect that is found", type=float)
+    option(parser, "--mentions", "label aspects that are named without an opinion too")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.run_names import STARTER
 
     texts, names = _read_texts(arguments.texts), arguments.aspects
-    classifier = replace(load(arguments.run_path or STARTER, aspects=names), notes_languages=False)
+    classifier = load(
+        arguments.run_path or STARTER,
+        aspects=names,
+        min_score=arguments.min_score or 0.0,
+        mentions=arguments.mentions,
+    )
+    classifier = replace(classifier, notes_languages=False)  # the detector takes a second to load
     found, profile = judge(classifier, texts), classifier.profile
     notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:

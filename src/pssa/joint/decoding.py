@@ -1,4 +1,4 @@
-"""What held-out reviews choose for a trained joint model: its biases, its threshold and its temperature."""
+"""What held-out reviews choose for a trained joint model: its biases and its threshold."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import numpy as np
 from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.evaluation.metrics import score, score_spans
-from pssa.joint.runtime import Decoding, Floats, JointRuntime, spans_of
+from pssa.joint.runtime import Decoding, Floats, JointRuntime, spans_of, with_mentions
 from pssa.runs.answers import Question
 
 _BIASES = tuple(np.arange(-3, 1.51, 0.25).tolist())
 _LEAST = tuple(np.arange(0.2, 0.91, 0.05).round(2).tolist())
-_TEMPERATURES = tuple(np.arange(0.8, 3.01, 0.1).round(1).tolist())
 
 
 def choose_decoding(
@@ -27,24 +26,23 @@ def choose_decoding(
     :param mentions: reviews whose annotators marked aspects without an opinion too.
     """
     plain = replace(runtime, decoding=Decoding())
-    spans, wholes, labels = defaultdict[float, list[float]](list), defaultdict[float, list[float]](list), []
+    spans, wholes = defaultdict[float, list[float]](list), defaultdict[float, list[float]](list)
     for reviews in groups:
         for bias, value in _span_scores(plain, reviews, _BIASES).items():
             spans[bias].append(value)
         for least, value in _overall_scores(plain, reviews).items():
             wholes[least].append(value)
-        labels.append(_label_chances(plain, reviews))
     both = _span_scores(plain, mentions, _BIASES, mentions=True) if mentions else {}
     return Decoding(
-        outside_bias=_best(spans),
-        mention_bias=max(both, key=lambda bias: both[bias]) if both else _best(spans),
-        min_overall=_best(wholes),
-        temperature=min(_TEMPERATURES, key=lambda value: _loss(labels, value)),
+        outside_bias=_best(spans, 0.0),
+        mention_bias=_best({bias: [value] for bias, value in both.items()}, 0.0) if both else _best(spans, 0.0),
+        min_overall=_best(wholes, 0.5),
     )
 
 
-def _best(found: dict[float, list[float]]) -> float:
-    return max(found, key=lambda value: float(np.mean(found[value])))
+def _best(found: dict[float, list[float]], usual: float) -> float:
+    """Return the value with the best mean score; of equals the one nearest to the usual."""
+    return max(found, key=lambda value: (float(np.mean(found[value])), -abs(value - usual)))
 
 
 def _span_scores(
@@ -56,10 +54,7 @@ def _span_scores(
     for part, _, words in runtime.states(parts, 32):
         chances, opinion = runtime.tag_chances(words)
         if mentions:
-            opinion = np.stack(
-                [np.logaddexp(chances[:, 0], chances[:, 2]), np.logaddexp(chances[:, 1], chances[:, 3]), chances[:, 4]],
-                1,
-            )
+            opinion = with_mentions(chances)
         places = part.sentence.words
         for bias in biases:
             for first, end in spans_of(opinion, bias):
@@ -82,26 +77,3 @@ def _overall_scores(runtime: JointRuntime, reviews: Sequence[Review]) -> dict[fl
         found = score([str(review.overall) for review in known], given, (*runtime.labels, NO_OPINION))
         scores[least] = (found.accuracy + found.macro_f1) / 2
     return scores
-
-
-def _label_chances(runtime: JointRuntime, reviews: Sequence[Review]) -> tuple[Floats, Floats]:
-    """Return the logarithms of the probabilities (N, C) of marked aspects, and the places of their labels (N,)."""
-    rows, gold = [], []
-    asked = [tuple(span for span, label in review.aspects.items() if label) for review in reviews]
-    questions = [Question(review.text, spans) for review, spans in zip(reviews, asked, strict=True)]
-    for review, spans, answers in zip(reviews, asked, runtime.start(questions)(), strict=True):
-        for span, answer in zip(spans, answers, strict=True):
-            rows.append([answer.probabilities[label] for label in runtime.labels])
-            gold.append(runtime.labels.index(str(review.aspects[span])))
-    return np.log(np.clip(np.array(rows, np.float32).reshape(-1, len(runtime.labels)), 1e-9, 1)), np.array(gold, int)
-
-
-def _loss(groups: Sequence[tuple[Floats, Floats]], temperature: float) -> float:
-    """Return the mean negative log-likelihood over the groups that have labels."""
-    losses = []
-    for chances, gold in groups:
-        scaled = chances / temperature
-        scaled = scaled - np.log(np.exp(scaled).sum(1, keepdims=True))
-        if len(gold):
-            losses.append(-float(scaled[np.arange(len(gold)), gold.astype(int)].mean()))
-    return float(np.mean(losses)) if losses else 0.0

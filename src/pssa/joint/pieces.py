@@ -40,7 +40,7 @@ class WordPieces:
     @classmethod
     def load(cls, path: Path, max_positions: int = 512) -> WordPieces:
         """Read a `tokenizer.json`."""
-        tokenizers = import_extra("tokenizers", "encoders")
+        tokenizers = import_extra("tokenizers", "train")
         try:
             tokenizer = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more specific

@@ -16,18 +16,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 from torch import nn
 
+from pssa.aspects.evaluate import evaluate_reviews
 from pssa.aspects.sentences import split_review
-from pssa.data.example import DEFAULT_LABELS
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.fields import CONFLICT
 from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.data.reviews import Review, read_reviews
+from pssa.data.tokenize import tokenize
 from pssa.data.validation import shorten
 from pssa.errors import InputError, import_extra, setting
-from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
 from pssa.joint.decoding import choose_decoding
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
@@ -35,8 +36,11 @@ from pssa.joint.runtime import Decoding, Floats, JointRuntime
 from pssa.joint.training import AnnotatedSentences, JointExample, JointSchedule, fit_joint, joint_examples
 from pssa.models._pretrained import Pretrained
 from pssa.runs.answers import Question
+from pssa.runs.calibration import Calibration, HeldOut
+from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json, write_tensors
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.onnx_export import quiet_export
 from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
 from pssa.runs.saved_model import load_weights
@@ -153,11 +157,15 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     loss: JointLoss | None = None,
     device: str = "auto",
     observer: Observer | None = None,
+    taught: Sequence[JointExample] = (),
+    mentions: Sequence[Review] = (),
 ) -> Path:
     """Train a joint model and save it in the new directory `out`.
 
     :param dev: groups of held-out reviews, such as domains, that choose thresholds and calibrate probabilities.
     :param encoder: folder or hub name of a pretrained encoder.
+    :param taught: further examples, such as those of a teacher.
+    :param mentions: held-out reviews whose annotators marked aspects without an opinion too.
     :raises InputError: if a file or `out` cannot be used.
     """
     out, schedule = Path(out), schedule or JointSchedule()
@@ -165,7 +173,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     pretrained = Pretrained.open(encoder)
     pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
     examples = [example for source in sources for example in joint_examples(source, pieces, labels)]
-    examples = [example for example in examples if len(example.sentence.ids) < pieces.max_positions]
+    examples = [example for example in (*examples, *taught) if len(example.sentence.ids) < pieces.max_positions]
     if not any(example.aspects for example in examples):
         raise InputError("no sentence has an aspect; expected reviews with aspects and their labels")
     with torch.random.fork_rng(devices=[]):
@@ -173,10 +181,41 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
     model.to(choose_device(device))
     fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
-    model.eval().cpu()
+    return save_joint(
+        model.eval().cpu(),
+        pretrained,
+        sources,
+        dev,
+        out,
+        labels=labels,
+        mentions=mentions,
+        known=_metrics(examples, schedule),
+    )
+
+
+def save_joint(  # noqa: PLR0913 - what a run is made of
+    model: JointModel,
+    pretrained: Pretrained,
+    sources: Sequence[AnnotatedSentences],
+    dev: Sequence[Sequence[Review]],
+    out: str | Path,
+    *,
+    labels: Sequence[str] = DEFAULT_LABELS,
+    mentions: Sequence[Review] = (),
+    known: Mapping[str, Any],
+) -> Path:
+    """Choose the thresholds of a trained model, calibrate and measure it, and save it in the new directory `out`.
+
+    :param known: what its metrics say beside its scores.
+    """
+    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
     runtime = runtime_of(model, pieces, labels)
-    runtime = replace(runtime, decoding=choose_decoding(runtime, dev))
-    metrics = _metrics(examples, schedule, [score_reviews(group, answer_reviews(runtime, group)) for group in dev])
+    runtime = replace(runtime, decoding=choose_decoding(runtime, dev, mentions=mentions))
+    held_out = _held_out(runtime, [review for group in dev for review in group])
+    if calibration := Calibration.of(held_out):
+        runtime = replace(runtime, decoding=replace(runtime.decoding, temperature=calibration.temperature))
+    scores = [evaluate_reviews(Classifier(runtime), group).as_dict() for group in dev]
+    metrics = {**known, "dev": scores, "held_out": held_out.confusion(labels)}
 
     def fill(directory: RunDirectory) -> None:
         root = directory.root
@@ -184,9 +223,12 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         write_tensors(root / "model.safetensors", model.state_dict())
         _write_description(root, "joint", runtime)
         write_atomically(root / "README.md", _card(labels, metrics).encode())
+        _profile(sources).save(root)
+        if calibration:
+            calibration.save(root)
         write_json(root / "metrics.json", metrics)
 
-    return RunDirectory.create(out, fill).root
+    return RunDirectory.create(Path(out), fill).root
 
 
 def runtime_of(model: JointModel, pieces: WordPieces, labels: Sequence[str]) -> JointRuntime:
@@ -225,26 +267,6 @@ def _load(folder: Path, device: str) -> tuple[JointRuntime, JointModel]:
     return replace(runtime, decoding=Decoding(**values["decoding"])), model
 
 
-def answer_reviews(runtime: JointRuntime, reviews: Sequence[Review]) -> list[ReviewAnswer]:
-    """Return what a model says about reviews: what it finds, and the labels of what is marked."""
-    marked = [tuple(review.aspects) for review in reviews]
-    named = runtime.start([Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)])()
-    found = runtime.start([Question(review.text) for review in reviews])()
-    answers = []
-    for spans, about, inside in zip(marked, named, found, strict=True):
-        tops = [max(answer.words, key=lambda word: word.share) for answer in about]
-        overall = [answer.label for answer in inside if not answer.aspect]
-        answers.append(
-            ReviewAnswer(
-                found=[(answer.start, answer.end) for answer in inside if answer.aspect],
-                labels={span: answer.label for span, answer in zip(spans, about, strict=True)},
-                top_words={span: (word.start, word.end) for span, word in zip(spans, tops, strict=True)},
-                overall=overall[0] if overall else "none",
-            )
-        )
-    return answers
-
-
 def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
     """Write a run as a folder that ONNX Runtime answers, without torch.
 
@@ -264,9 +286,10 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
                 _quantize(exported, root / ENCODER)
             else:
                 shutil.copyfile(exported, root / ENCODER)
-        save_file({name: np.ascontiguousarray(value) for name, value in runtime.heads.items()}, root / HEADS)
+        heads = {name: np.ascontiguousarray(value) for name, value in runtime.heads.items()}
+        write_atomically(root / HEADS, save(heads))
         runtime.pieces.tokenizer.save(str(root / TOKENIZER))
-        for name in ("README.md", "metrics.json"):
+        for name in ("README.md", "calibration.json", "inputs.json", "metrics.json"):
             if (run / name).is_file():
                 shutil.copyfile(run / name, root / name)
         _write_description(root, "onnx", runtime)
@@ -330,6 +353,33 @@ def _write_description(root: Path, runtime: str, model: JointRuntime) -> None:
     write_json(root / "model.json", values)
 
 
+def _held_out(runtime: JointRuntime, reviews: Sequence[Review]) -> HeldOut:
+    """Return the probabilities of the marked aspects of reviews that the model has not learned from."""
+    marked = [tuple(span for span, label in review.aspects.items() if label) for review in reviews]
+    asked = [Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)]
+    rows = [
+        [answer.probabilities[label] for label in runtime.labels]
+        for found in runtime.start(asked)()
+        for answer in found
+    ]
+    gold = [
+        runtime.labels.index(str(each.aspects[span]))
+        for each, spans in zip(reviews, marked, strict=True)
+        for span in spans
+    ]
+    probabilities = torch.tensor(rows).reshape(1, -1, len(runtime.labels))
+    return HeldOut(probabilities, torch.tensor(gold, dtype=torch.long), "held-out reviews", kept_out=True)
+
+
+def _profile(sources: Sequence[AnnotatedSentences]) -> InputProfile:
+    """Describe the training texts. An encoder knows aspects that it has not seen, so none is noted as new."""
+    examples = []
+    for review in (review for source in sources for review in source.sentences):
+        if words := tokenize(review.text):
+            examples.append(Example("0", review.text, review.text, words, (0, 1)))
+    return replace(InputProfile.of(examples), aspects=())
+
+
 def _card(labels: Sequence[str], metrics: dict[str, Any]) -> str:
     dev = [each for each in metrics["dev"] if each["spans"]]
     spans = ", ".join(percent(each["spans"]["f1"]) for each in dev)
@@ -338,11 +388,10 @@ def _card(labels: Sequence[str], metrics: dict[str, Any]) -> str:
     return _CARD.format(model="joint", labels=", ".join(labels), spans=spans, accuracy=accuracy, **counts)
 
 
-def _metrics(examples: Sequence[JointExample], schedule: JointSchedule, dev: Sequence[ReviewScores]) -> dict[str, Any]:
+def _metrics(examples: Sequence[JointExample], schedule: JointSchedule) -> dict[str, Any]:
     return {
         "sentences": len(examples),
         "aspects": sum(len(example.aspects) for example in examples),
         "with_opinion_words": sum(bool(words) for example in examples for words in example.evidence[:-1]),
         "schedule": asdict(schedule),
-        "dev": [each.as_dict() for each in dev],
     }

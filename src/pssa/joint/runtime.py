@@ -23,7 +23,6 @@ from pssa.runs.answers import Answer, Question, Word
 Floats: TypeAlias = npt.NDArray[np.float32]
 Encode: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Floats]
 
-_BATCH = 16  # sentences
 _B, _I, _O = 0, 1, 2
 _IMPOSSIBLE = -1e9
 _MAX_ASPECTS = 1000  # of one text
@@ -50,7 +49,9 @@ class SentencePart:
 
 
 @dataclass(frozen=True)
-class _Aspect:
+class FoundSpan:
+    """Words of a sentence that are an aspect."""
+
     first: int  # words of the sentence
     end: int
     score: float | None = None
@@ -68,26 +69,30 @@ class JointRuntime:
     decoding: Decoding = Decoding()
     mentions: bool = False  # whether aspects without an opinion are answered too
     min_score: float = 0.0  # of found aspects
+    sentences_at_once: int = 16
     name: str = "joint"
     finds: bool = True
+    answers_whole: bool = True  # about the text too, where an opinion names no aspect
+    saliencies: tuple[str, ...] = ("attention",)
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
     ) -> Callable[[], list[list[Answer]]]:
         """Return a function that answers the questions, in their order.
 
-        :param reasons: attention is the reason of every answer, so it is always there.
+        :param batch_size: no effect: sentences that are read together must not change each other's answers.
+        :param reasons: no effect: attention is the reason of every answer, so it is always there.
         """
-        return partial(self._answer, questions, batch_size or _BATCH)
+        return partial(self._answer, questions)
 
-    def _answer(self, questions: Sequence[Question], batch_size: int) -> list[list[Answer]]:
+    def _answer(self, questions: Sequence[Question]) -> list[list[Answer]]:
         parts = self.parts(questions)
         named: list[dict[int, Answer]] = [{} for _ in questions]
         found: list[list[Answer]] = [[] for _ in questions]
         overall: dict[int, list[tuple[Floats, Sequence[Word]]]] = defaultdict(list)
-        for part, states, pooled in self.states(parts, batch_size):
+        for part, states, pooled in self.states(parts, self.sentences_at_once):
             question = questions[part.question]
-            spans = [(place, _Aspect(*_words_at(part.sentence, span))) for place, span in part.named]
+            spans = [(place, FoundSpan(*_words_at(part.sentence, span))) for place, span in part.named]
             aspects = [aspect for _, aspect in spans] if part.named else self._find(pooled)
             probabilities, weights = self.label(aspects, pooled)
             for number, aspect in enumerate(aspects):
@@ -166,30 +171,20 @@ class JointRuntime:
         chances = _log_softmax(self._linear("tags", words))
         return chances, np.stack([chances[:, 0], chances[:, 1], np.logaddexp.reduce(chances[:, 2:], axis=1)], 1)
 
-    def _find(self, words: Floats) -> list[_Aspect]:
-        """Return the aspects in a sentence; those with an opinion take precedence over mentions."""
+    def _find(self, words: Floats) -> list[FoundSpan]:
+        """Return the aspects in a sentence; where mentions count, each is an opinion or a mention, whichever is likelier."""
         chances, opinion = self.tag_chances(words)
-        spans = list(spans_of(opinion, self.decoding.outside_bias))
-        found = [_Aspect(first, end, _score(opinion, first, end)) for first, end in spans]
         if self.mentions:
-            both = np.stack(
-                [
-                    np.logaddexp(chances[:, 0], chances[:, 2]),
-                    np.logaddexp(chances[:, 1], chances[:, 3]),
-                    chances[:, 4],
-                ],
-                1,
-            )
-            taken = {word for first, end in spans for word in range(first, end)}
-            found += [
-                _Aspect(first, end, _score(both, first, end), True)
-                for first, end in spans_of(both, self.decoding.mention_bias)
-                if taken.isdisjoint(range(first, end))
-            ]
-        found = [aspect for aspect in found if aspect.score is not None and aspect.score >= self.min_score]
-        return sorted(found, key=lambda aspect: aspect.first)
+            both = with_mentions(chances)
+            is_mention = chances[:, 2] > chances[:, 0]
+            spans = [(*span, bool(is_mention[span[0]])) for span in spans_of(both, self.decoding.mention_bias)]
+            opinion = both
+        else:
+            spans = [(*span, False) for span in spans_of(opinion, self.decoding.outside_bias)]
+        found = [FoundSpan(first, end, _score(opinion, first, end), mention) for first, end, mention in spans]
+        return [aspect for aspect in found if aspect.score is not None and aspect.score >= self.min_score]
 
-    def label(self, aspects: Sequence[_Aspect], words: Floats) -> tuple[Floats, Floats]:
+    def label(self, aspects: Sequence[FoundSpan], words: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of the labels (N, C) and the attention (N, W) of each aspect."""
         if not aspects:
             return np.zeros((0, len(self.labels)), np.float32), np.zeros((0, len(words)), np.float32)
@@ -248,6 +243,12 @@ def _pool(states: Floats, sentence: PieceSentence) -> Floats:
     return pooled
 
 
+def with_mentions(chances: Floats) -> Floats:
+    """Return the logarithms of B, I and O of aspects with or without an opinion (W, 3), from those of the tags (W, 5)."""
+    begin, inside = np.logaddexp(chances[:, 0], chances[:, 2]), np.logaddexp(chances[:, 1], chances[:, 3])
+    return np.stack([begin, inside, chances[:, 4]], 1)
+
+
 def spans_of(chances: Floats, bias: float) -> Iterator[tuple[int, int]]:
     """Yield the spans of the best sequence of B, I and O by their logarithms (W, 3), where I follows B or I."""
     scores = chances.astype(np.float64)
@@ -283,7 +284,7 @@ def _words_at(sentence: PieceSentence, span: Span) -> tuple[int, int]:
     return (inside[0], inside[-1] + 1) if inside else (0, 1)
 
 
-def _span_of(sentence: PieceSentence, aspect: _Aspect) -> Span:
+def _span_of(sentence: PieceSentence, aspect: FoundSpan) -> Span:
     return sentence.words[aspect.first][0], sentence.words[aspect.end - 1][1]
 
 

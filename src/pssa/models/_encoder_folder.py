@@ -50,7 +50,7 @@ def _fetch(name: str) -> Path:
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:
-        raise MissingExtra("huggingface_hub", "bert") from error
+        raise MissingExtra("huggingface_hub", "train") from error
     try:
         cached = Path(snapshot_download(name, local_files_only=True))
         if _is_whole(cached):

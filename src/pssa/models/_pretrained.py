@@ -178,7 +178,7 @@ def _transformers() -> Any:
     try:
         import transformers
     except ImportError as error:
-        raise MissingExtra("transformers", "bert") from error
+        raise MissingExtra("transformers", "train") from error
     return transformers
 
 

@@ -66,7 +66,7 @@ def segments(explanation: Explanation) -> list[Segment]:
             continue
         if place < start:
             found.append(Segment(text[place:start]))
-        is_aspect = index == first
+        is_aspect = index == first <= last  # an answer about the text as a whole has no aspect
         place = spans[last][1] if is_aspect else end
         found.append(Segment(text[start:place], None if is_aspect else explanation.shares[index], is_aspect))
     if place < len(text):

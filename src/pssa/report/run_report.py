@@ -144,7 +144,7 @@ def _changes(
     data = "test instances" if results else f"training instances (the first {_MAX_TRAINING:,} at most)"
     predicted: list[Sequence[str]] = [result.predicted for result in results.values()]
     if not results:
-        predicted = [classifier.torch.predicted_labels(examples) for classifier in classifiers.values()]
+        predicted = [classifier.predicted_labels(examples) for classifier in classifiers.values()]
     compared = [ComparedPrediction(*each) for each in zip(examples, *predicted, strict=True)]
     return [changes_section(compared, data, classifiers)]
 

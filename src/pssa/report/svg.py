@@ -92,7 +92,7 @@ class _Drawing:
 
     def _add(self, explanation: Explanation, name: str) -> None:
         found = ", ".join(label + value for label, value in scores(explanation))
-        self._add_heading(f"{name}{explanation.answer.aspect} is {found} (by {explanation.saliency})")
+        self._add_heading(f"{name}{explanation.answer.about} is {found} (by {explanation.saliency})")
         words = list(_set_lines(_words(explanation), self.room))
         if is_right_to_left(explanation.text):
             words = [replace(word, x=self.room - word.x - word.width) for word in words]

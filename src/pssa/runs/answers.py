@@ -18,6 +18,7 @@ from pssa.data.validation import brief_repr, shorten
 from pssa.display import to_html
 from pssa.errors import InputError
 
+OVERALL = "overall"  # for people, in place of the aspect of an answer about the text as a whole
 UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
 _MAX_ASPECTS = 1000  # of one text
 
@@ -61,6 +62,11 @@ class Answer:
         probabilities = {label: round(value, 4) for label, value in self.probabilities.items()}
         notes = {"notes": list(self.notes)} if self.notes else {}
         return brief_repr(self, label=self.label, aspect=self.aspect, probabilities=probabilities, **notes)
+
+    @property
+    def about(self) -> str:
+        """What the answer is about, for people: the aspect, or `overall`."""
+        return self.aspect or OVERALL
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values under the names that files and the service use."""
@@ -142,8 +148,11 @@ class Explanation:
     def of(cls, text: str, answer: Answer, saliency: str) -> Explanation:
         """Return an answer with reasons as the explanation of its sentence."""
         begin, end = (answer.words[0].start, answer.words[-1].end) if answer.words else (0, len(text))
-        begin, end = min(begin, answer.start), max(end, answer.end)
+        if answer.aspect:
+            begin, end = min(begin, answer.start), max(end, answer.end)
         own = answer.moved(-begin)
+        if not answer.aspect:
+            own = replace(own, start=0, end=0)
         spans = tuple((word.start, word.end) for word in own.words)
         inside = [place for place, span in enumerate(spans) if own.start < span[1] and span[0] < own.end]
         aspect = (inside[0], inside[-1] + 1) if inside else (0, 0)

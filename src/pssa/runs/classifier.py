@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+import numpy.typing as npt
+
 from pssa.aspects.find import Finder
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
@@ -167,11 +170,24 @@ class Classifier:
         notes = self.profile.notes(text[begin:end], tokenize(text[begin:end]), answer.aspect)
         return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
 
-    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
-        """Return the answers in the order of the examples, which are judged as they are."""
-        return self.answers(examples, self.torch.probabilities(examples, batch_size)) if examples else []
+    def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> npt.NDArray[np.float32]:
+        """Return the (n, C) probability of each label of examples, which a model in torch judges as they are."""
+        if hasattr(self.runtime, "members"):
+            found: npt.NDArray[np.float32] = self.torch.probabilities(examples, batch_size).numpy()
+            return found
+        answers = self.runtime.start([Question(each.text, (each.aspect_chars,)) for each in examples])()
+        rows = [[answer.probabilities[label] for label in self.labels] for (answer,) in answers]
+        return np.array(rows, np.float32).reshape(-1, len(self.labels))
 
-    def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
+    def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
+        """Return the likeliest label of each example."""
+        return [self.labels[number] for number in self.probabilities(examples).argmax(1).tolist()] if examples else []
+
+    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
+        """Return the answers in the order of the examples, which a model in torch judges as they are."""
+        return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
+
+    def answers(self, examples: Sequence[Example], probabilities: Tensor | npt.NDArray[np.float32]) -> list[Answer]:
         """Return the answers that follow from `probabilities` (n, C)."""
         found = []
         for example, row in zip(examples, probabilities.tolist(), strict=True):

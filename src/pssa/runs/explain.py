@@ -27,7 +27,7 @@ from pssa.evaluation import (
     measure_agreement,
     measure_faithfulness,
 )
-from pssa.runs.answers import Explanation
+from pssa.runs.answers import Explanation, Question
 from pssa.runs.classifier import Classifier
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
@@ -43,10 +43,14 @@ def explain(
 
     :param saliency: a name of `usable_saliencies`; empty: the default.
     """
-    runtime = classifier.torch
-    name = require_usable(classifier, saliency or runtime.saliencies[0])
+    name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
+    if not hasattr(classifier.runtime, "members"):
+        asked = [Question(example.text, (example.aspect_chars,)) for example in examples]
+        answers = [answer for (answer,) in classifier.start(asked, reasons=True)()]
+        return [Explanation.of(each.text, answer, name) for each, answer in zip(examples, answers, strict=True)]
+    runtime = classifier.torch
     cut = runtime.featurizer.cut(examples)
     probabilities, scores = runtime.observe(cut, name, batch_size)
     answers = classifier.answers(examples, probabilities)
@@ -67,12 +71,12 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """Return the saliencies that apply to the classifier's model, the default first."""
-    return classifier.torch.saliencies
+    return tuple(getattr(classifier.runtime, "saliencies", ("attention",)))
 
 
 def usual_saliency(classifier: Classifier) -> str:
     """Return the default saliency: attention where the model has it, else the cheapest."""
-    return classifier.torch.saliencies[0]
+    return usable_saliencies(classifier)[0]
 
 
 @dataclass(frozen=True)

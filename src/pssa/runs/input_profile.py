@@ -87,7 +87,7 @@ class InputProfile:
         found = self._text_notes(text, spans)
         if len(spans) > _LONGER * self.longest:
             found.append(f"{LONG_TEXT} ({len(spans)} words, the longest has {self.longest})")
-        if aspect.casefold() not in self._aspects:
+        if self.aspects and aspect.casefold() not in self._aspects:
             found.append(NEW_ASPECT)
         return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pssa.aspects.find import Finder
@@ -11,6 +11,7 @@ from pssa.aspects.names import NameFinder, parse_names
 from pssa.data.tokenize import Span
 from pssa.data.validation import list_of, text
 from pssa.errors import InputError, setting
+from pssa.joint.runtime import JointRuntime
 from pssa.runs.answers import Question, Runtime
 from pssa.runs.calibration import Calibration
 from pssa.runs.classifier import Classifier
@@ -19,13 +20,15 @@ from pssa.runs.input_profile import InputProfile
 from pssa.runs.run_names import STARTER, resolve_run
 
 
-def load(
+def load(  # noqa: PLR0913 - each is an option of the commands too
     path: str | Path = STARTER,
     device: str = "cpu",
     precision: str = "auto",
     *,
     aspects_from: str | Path | None = None,
     aspects: str | Iterable[str] | None = None,
+    min_score: float = 0.0,
+    mentions: bool = False,
 ) -> Classifier:
     """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
 
@@ -36,11 +39,20 @@ def load(
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
     :param aspects_from: a run that finds aspects, the directory of a tagger, or `starter`; by default the run itself.
     :param aspects: names to look for instead, as a list or as text such as `food,"front desk"`.
+    :param min_score: of an aspect that a joint model finds.
+    :param mentions: whether a joint model answers aspects that are named without an opinion too.
     :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
     """
     finder = choose_finder(aspects_from, aspects, device)
     folder = RunDirectory.open(resolve_run(path)).root
     runtime = load_runtime(folder, device, precision)
+    if min_score or mentions:
+        if not isinstance(runtime, JointRuntime):
+            what = setting("min_score") if min_score else setting("mentions")
+            raise InputError(f"{what} is for joint models, such as the starter; {path} is another model")
+        if not 0 <= min_score <= 1:
+            raise InputError(f"{setting('min_score')} is {min_score}; expected 0 to 1")
+        runtime = replace(runtime, min_score=min_score, mentions=mentions)
     return Classifier(runtime, Calibration.load(folder), profile=InputProfile.load(folder), finder=finder)
 
 

@@ -50,6 +50,7 @@ class OnnxRuntime(JointRuntime):
             pieces=WordPieces.load(folder / TOKENIZER, values["max_positions"]),
             labels=tuple(values["labels"]),
             decoding=Decoding(**values["decoding"]),
+            sentences_at_once=1,  # eight bits are scaled to all that is read together
         )
 
 
@@ -74,10 +75,11 @@ def read_description(folder: Path) -> dict[str, Any]:
         if values["decoding"]["temperature"] <= 0:
             raise InputError("`decoding.temperature` must be positive")
         return values
-    except InputError as error:
-        raise InputError(
-            f"{folder / 'model.json'} is damaged: {error.message}; copy or export the model again"
-        ) from error
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; copy or export the model again") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.message if isinstance(error, InputError) else format_error(error)
+        raise InputError(f"{path} is damaged: {reason}; copy or export the model again") from error
 
 
 def _heads(path: Path, n_labels: int) -> dict[str, Floats]:

@@ -24,7 +24,7 @@ from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
 from pssa.runs.devices import choose_device
-from pssa.runs.run_names import resolve_run
+from pssa.runs.run_names import resolve_start
 from pssa.runs.settings import Config, DataConfig, MiningConfig, SupervisionConfig, flatten
 from pssa.runs.warm_start import SCRATCH, start_few_labels, starter_knows
 from pssa.saliency import Saliency
@@ -138,7 +138,7 @@ def _by_model_and_method(given: Config) -> Config:
 
 def _full_names(data: DataConfig) -> dict[str, str | None]:
     """Return the files by their full names, so that they mean the same in every directory."""
-    vectors = str(resolve_run(data.vectors)) if data.vectors else None
+    vectors = str(resolve_start(data.vectors)) if data.vectors else None
     is_folder = data.encoder and Path(data.encoder).is_dir()  # else one of the hub's
     encoder = _full_name(data.encoder) if is_folder else data.encoder
     return {

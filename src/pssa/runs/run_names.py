@@ -1,6 +1,7 @@
-"""Runs that have a name: `starter` is the small trained run that comes with the package.
+"""Runs that have a name: `starter` is the model that comes with the package.
 
-Wherever a run is expected, so is this name: `pssa.load("starter")`, `pssa predict starter`, `--aspects-from starter`.
+Wherever a run is expected, so is this name: `pssa.load("starter")`, `pssa predict starter`, `--aspects-from starter`. A training
+starts from another run, on word vectors (`resolve_start`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from pathlib import Path
 from pssa.errors import InputError
 
 STARTER = "starter"
-_PACKAGED = Path(__file__).parents[1] / STARTER
+_PACKAGED = Path(__file__).parents[1] / "ready"
+_TRAINING_START = Path(__file__).parents[1] / "starter"
 
 
 def resolve_run(run: str | Path) -> Path:
@@ -33,14 +35,25 @@ def starter_run() -> Path:
     :raises InputError: if the package was built without it.
     """
     if not has_starter():
-        where = "install a released wheel of pssa, or build it with scripts/build_starter.py"
+        where = "install a released wheel of pssa, or build it with scripts/build_ready.py"
         raise InputError(f"this copy of pssa comes without the run {STARTER}; {where}")
     return _PACKAGED
 
 
+def resolve_start(run: str | Path) -> Path:
+    """Return the folder of what a training starts from; `starter` is a small run on word vectors that comes with the package."""
+    path = Path(run)
+    return _TRAINING_START if str(run) == STARTER and has_training_start() and not path.exists() else resolve_run(run)
+
+
+def has_training_start() -> bool:
+    """Return whether the package was built with the run that trainings start from."""
+    return (_TRAINING_START / "model.json").is_file()
+
+
 def is_starter(path: Path) -> bool:
     """Return whether a folder is the run that comes with the package."""
-    return path == _PACKAGED
+    return path in (_PACKAGED, _TRAINING_START)
 
 
 def whole_run(path: Path) -> Path:

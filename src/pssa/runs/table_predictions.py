@@ -65,8 +65,8 @@ def _place(row: Row | Problem, answer: Answer | None) -> tuple[str | None, int |
     """Return the aspect of a row, as it names it, and its offsets."""
     named = row.fields.get("aspect") if isinstance(row, Row) else None
     if not isinstance(named, str) or not named.strip():  # a frame has NaN for nothing
-        named = answer.aspect if answer else None
-    return named, *((answer.start, answer.end) if answer else (None, None))
+        named = answer.aspect or None if answer else None  # None: nothing was found, or an opinion about the whole
+    return named, *((answer.start, answer.end) if answer and answer.end else (None, None))
 
 
 def probability_column(label: str) -> str:

@@ -28,7 +28,7 @@ from pssa.models import Pretrained, WordTable
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
 from pssa.runs.loading import load
-from pssa.runs.run_names import STARTER, has_starter, resolve_run, run_name, starter_run
+from pssa.runs.run_names import STARTER, has_training_start, resolve_start, run_name
 from pssa.runs.saved_model import Description
 from pssa.runs.settings import Config, flatten
 from pssa.runs.torch_runtime import TorchRuntime
@@ -84,9 +84,9 @@ def start_few_labels(config: Config, corpus: Corpus) -> Config:
     usual = Config()
     names = ("from_pretrained", "vectors", "encoder", "dimension", "unit", "max_pieces")
     is_set = config.options or any(getattr(config.data, name) != getattr(usual.data, name) for name in names)
-    if is_set or config.model != usual.model or not has_starter():
+    if is_set or config.model != usual.model or not has_training_start():
         return config
-    if not set(corpus.labels) <= set(Description.load(starter_run()).labels) or not starter_knows(corpus):
+    if not set(corpus.labels) <= set(Description.load(resolve_start(STARTER)).labels) or not starter_knows(corpus):
         return config
     if Team.from_environment().is_main:
         scratch = setting("from_pretrained", SCRATCH, option=f"--from {SCRATCH}")
@@ -97,9 +97,9 @@ def start_few_labels(config: Config, corpus: Corpus) -> Config:
 
 def starter_knows(corpus: Corpus) -> bool:
     """Return whether the starter is there and knows enough of the words of a corpus, so that its language is English."""
-    if not has_starter():
+    if not has_training_start():
         return False
-    known = Vocabulary.load(starter_run() / "vocabulary.json")
+    known = Vocabulary.load(resolve_start(STARTER) / "vocabulary.json")
     words = [word for example in corpus for word in example.words]
     return sum(known.index(word) != known.unk_id for word in words) >= _MIN_KNOWN * len(words)
 
@@ -229,7 +229,7 @@ def _find_run(source: str | Path) -> Path:
 
     :raises InputError: if there is none, it is not finished, or it is an ensemble.
     """
-    run = RunDirectory.open(resolve_run(source)).root
+    run = RunDirectory.open(resolve_start(source)).root
     if len(Description.load(run).vote_weights) > 1:
         raise InputError(f"{run} is an ensemble, and a training starts from one model; use {run / 'members' / '1'}")
     if not (run / "model.safetensors").is_file():

@@ -61,7 +61,7 @@ def stress(classifier: Classifier, variants: VariantSet) -> StressResult:
     if unknown := {str(each.example.label) for each in variants.variants} - {*classifier.labels}:
         raise InputError(f"a variant has the label {min(unknown)!r}, which the run does not know; remove the variant")
     changed = [variant.example for variant in variants.variants]
-    predicted = classifier.torch.predicted_labels(changed) if changed else []
+    predicted = classifier.predicted_labels(changed)
     right = [gold == answer for gold, answer in zip(result.gold, result.predicted, strict=True)]
     all_right, mistakes = list(right), []
     counts = {kind: [0, 0] for kind in KINDS}
