@@ -32,7 +32,7 @@ _REVIEWS: dict[str, dict[str, str]] = {  # and the right answers
         "room": "positive",
         "wifi": "negative",
     },
-    "I was not disappointed with the plot, and the characters never bored me.": {
+    "I was not disappointed with the plot, and the characters are wonderful.": {
         "plot": "positive",
         "characters": "positive",
     },

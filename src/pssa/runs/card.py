@@ -52,7 +52,7 @@ The development score was measured on {share} of the training data, held out by 
 Then the model was trained again on all of the training data."""
 
 _NO_SCORE = (
-    "none: the number of epochs {why}, so nothing was held out for a search; measure one with `pssa evaluate RUN --data FILE`"
+    "none: the number of epochs {why}, so nothing was held out; measure one with `pssa evaluate RUN --data FILE`"
 )
 _TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has its own card |"
 _VOTING = " Its probabilities are shares of the members' votes; they do not say how sure a member was."
