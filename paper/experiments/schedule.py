@@ -6,6 +6,7 @@ cell that fails is reported, cells that need it are skipped, and all others cont
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -20,6 +21,7 @@ from paper.experiments.work import CellJob, execute_cell
 from paper.experiments.workspace import Workspace
 from pssa.errors import InputError
 from pssa.execution import ProcessPool, RayPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
+from pssa.runs.devices import choose_device
 
 ENGINES = ("local", "ray")
 _PROCESSES_PER_GPU = 4
@@ -70,7 +72,9 @@ def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "a
         return
     workers = workers or _default_workers(device)
     n_threads = max(1, (os.cpu_count() or 1) // workers)
-    setup = WorkerSetup(n_threads=n_threads, uses_gpu=True)
+    on_gpu = choose_device(device).type == "cuda"
+    # Only a torch that is loaded has its number of threads set.
+    setup = WorkerSetup(importlib.import_module, ("torch",), n_threads=n_threads, uses_gpu=on_gpu)
     with WorkerPool() if workers == 1 else ProcessPool(workers, setup, restarts=True) as pool:
         yield pool
 
@@ -78,8 +82,6 @@ def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "a
 def _default_workers(device: str) -> int:
     """Return one process per core; on a GPU a few, since a step of one leaves gaps that others fill."""
     import torch
-
-    from pssa.runs.devices import choose_device
 
     cores = os.cpu_count() or 1
     on_gpu = choose_device(device).type == "cuda"

@@ -93,5 +93,5 @@ def test_killed_at_random_points_it_ends_like_a_run_that_was_left_alone(
     assert len({line["key"] for line in found}) == len(found) == 8
     assert found == outcomes(calm)
     assert shown(killed) == shown(calm)
-    assert {"supervised/curve.svg", "supervised/scores.tex", "longer.md"} <= set(shown(killed))
+    assert {"supervised/curve.svg", "supervised/tables.json", "longer.md"} <= set(shown(killed))
     assert not (killed / "weights").exists()

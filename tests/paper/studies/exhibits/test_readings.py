@@ -10,11 +10,14 @@ from tests.paper.studies.exhibits.toys import ALL_OF_IT, blind, knowing, row_of,
 
 from paper.experiments.cells import Cell, Mining, Place, Training, settings
 from paper.experiments.ledger import Record
-from paper.studies.exhibit import Figure, Table
-from paper.studies.exhibits import find
+from paper.studies.exhibit import Figure, Table, TableLookup
+from paper.studies.exhibits import find, readings
+from paper.studies.exhibits._rows import NAMES
+from paper.studies.pages import TABLES, ShownExhibit
 from pssa.runs.resolve import check_mining, check_supervision
 from pssa.runs.settings import Config
 
+RESULTS = Path(__file__).parents[4] / "results"
 READINGS, HELD_OUT = find("readings"), find("readings-held-out")
 MN = Place("laptop", "memnet", 0)
 AGAIN = Training(MN, evidence=(Mining(MN, "aw-as"),), settings=settings(gamma=0.0))
@@ -123,3 +126,10 @@ def test_held_out_data_choose_a_gamma_and_open_no_test_file(tmp_path: Path) -> N
     records.pop(cells[0])
     (table,) = HELD_OUT.show(scope, FakeLookup(records))
     assert row_of(table, "MN", "0.5") == ("70.00 / 70.00", 4, None, "")
+
+
+def test_gamma_is_the_one_that_the_held_out_page_chooses() -> None:
+    page = ShownExhibit.read(RESULTS / "readings-held-out" / TABLES)
+    rows = TableLookup(page.tables).rows("readings-held-out-gamma")
+    chosen = {str(row["model"]): float(str(row["gamma"]).split()[0]) for row in rows if row["chosen"]}
+    assert chosen == {NAMES[model]: gamma for model, gamma in readings.GAMMA.items()}
