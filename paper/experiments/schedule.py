@@ -73,10 +73,14 @@ def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "a
     workers = workers or _default_workers(device)
     n_threads = max(1, (os.cpu_count() or 1) // workers)
     on_gpu = choose_device(device).type == "cuda"
-    # Only a torch that is loaded has its number of threads set.
-    setup = WorkerSetup(importlib.import_module, ("torch",), n_threads=n_threads, uses_gpu=on_gpu)
+    setup = WorkerSetup(_load_torch, n_threads=n_threads, uses_gpu=on_gpu)
     with WorkerPool() if workers == 1 else ProcessPool(workers, setup, restarts=True) as pool:
         yield pool
+
+
+def _load_torch() -> None:
+    """Load torch before a worker sets its number of threads."""
+    importlib.import_module("torch")
 
 
 def _default_workers(device: str) -> int:
