@@ -43,3 +43,11 @@ def test_what_is_no_matrix_of_these_labels_is_not_known(tmp_path: Path, held_out
     found = rates(tmp_path, held_out)
     assert found.confusion is None
     assert "do not account for" in found.describe(ShareEstimator(found.confusion))
+
+
+def test_the_groups_of_a_joint_model_are_added_up(tmp_path: Path) -> None:
+    groups = [{"labels": {"labels": list(_LABELS), "confusion": [[8, 2], [1, 9]]}, "spans": None}, {"labels": None}]
+    (tmp_path / "metrics.json").write_text(json.dumps({"dev": [*groups, groups[0]]}), "utf-8")
+    assert ErrorRates.of_run(tmp_path, _LABELS).confusion == ((16, 4), (2, 18))
+    (tmp_path / "metrics.json").write_text(json.dumps({"dev": {"accuracy": 0.5, "macro_f1": 0.5}}), "utf-8")
+    assert ErrorRates.of_run(tmp_path, _LABELS).confusion is None

@@ -109,6 +109,10 @@ assert "py3langid" in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_profile_without_aspects_notes_none() -> None:
+    assert replace(PROFILE, aspects=()).notes("Nice zither.", tokenize("Nice zither."), "zither") == ()
+
+
 def test_few_texts_like_the_training_data_are_noted() -> None:
     found = [
         note_kind(note)

@@ -25,13 +25,24 @@ class ErrorRates:
 
     @classmethod
     def of_run(cls, run: Path, labels: Sequence[str]) -> ErrorRates:
-        """Read what the run has kept: `held_out` in `metrics.json`; unknown if there is nothing of use."""
+        """Read what the run has kept: `held_out` in `metrics.json`, or the groups in `dev` of a joint model; unknown if there is
+        nothing of use.
+        """
         path = run / "metrics.json"
         found = read_json(path) if path.is_file() else None
         kept = found.get("held_out") if isinstance(found, dict) else None
-        confusion = _parse(kept, labels) if isinstance(kept, dict) else None
-        source = str(kept.get("source") or "held-out data")[:200] if isinstance(kept, dict) else ""
-        return cls(confusion, source)
+        if isinstance(kept, dict):
+            return cls(_parse(kept, labels), str(kept.get("source") or "held-out data")[:200])
+        groups = found.get("dev") if isinstance(found, dict) else None
+        scores = (
+            [group.get("labels") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+        )
+        parsed = [matrix for each in scores if isinstance(each, dict) and (matrix := _parse(each, labels))]
+        if not parsed:
+            return cls(None)
+        places = range(len(labels))
+        total = tuple(tuple(sum(one[gold][given] for one in parsed) for given in places) for gold in places)
+        return cls(total, "held-out reviews")
 
     @classmethod
     def measured(cls, classifier: Classifier, corpus: Corpus, name: str) -> ErrorRates:

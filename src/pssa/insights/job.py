@@ -314,23 +314,17 @@ class _Work:
     def _describe_trust(self, classifier: Classifier, found: Survey) -> str:
         """Return what the model was trained on, how much of these reviews it understood, and how far to trust the shares."""
         profile, none = classifier.profile, percent(found.n_empty / max(found.n_reviews, 1), 0)
-        if profile is None or not profile.aspects or not found.n_words:
+        if profile is None or not found.n_words:
             alike = "The run does not say what texts it was trained on"
             parts = [f"{alike}. It finds nothing in {none} of these reviews."]
         else:
-            *most, last = profile.aspects[:_N_TRAINED]
-            words, aspects = (
-                found.n_known_words / found.n_words,
-                1 - found.notes[NEW_ASPECT] / max(found.n_aspects, 1),
-            )
-            alike = (
-                "" if words >= _ALIKE[0] and aspects >= _ALIKE[1] else "These reviews differ from its training texts"
-            )
-            parts = [
-                f"The model was trained on texts about {', '.join(most)}{' and ' * bool(most)}{last}. It knows"
-                f" {percent(words, 0)} of the words and {percent(aspects, 0)} of the aspects in these reviews, and finds nothing"
-                f" in {none} of them."
-            ]
+            *most, last = profile.aspects[:_N_TRAINED] or ("",)
+            about = f"was trained on texts about {', '.join(most)}{' and ' * bool(most)}{last}. It " if last else ""
+            words, new = found.n_known_words / found.n_words, found.notes[NEW_ASPECT] / max(found.n_aspects, 1)
+            known = f"{percent(words, 0)} of the words" + (f" and {percent(1 - new, 0)} of the aspects" if last else "")
+            is_alike = words >= _ALIKE[0] and 1 - new >= _ALIKE[1]
+            alike = "" if is_alike else "These reviews differ from its training texts"
+            parts = [f"The model {about}knows {known} in these reviews, and finds nothing in {none} of them."]
         if self.job.held_out is not None:
             parts.append(f"The intervals include its mistakes on {self.job.held_out.name}.")
         elif alike:

@@ -48,7 +48,7 @@ class InputProfile:
     """The content of `inputs.json`; words and aspects in lower case."""
 
     words: tuple[str, ...]
-    aspects: tuple[str, ...]
+    aspects: tuple[str, ...]  # empty: not known
     scripts: tuple[str, ...]  # as Unicode names them, such as LATIN
     longest: int  # words of the longest text
     unknown_share: float  # of words that a text like these may have
