@@ -61,8 +61,6 @@ def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> li
         Contender("Hugging Face pipeline", "hugging_face_pipeline", own, "pipeline"),
         Contender("pssa predict, bertabsa_cls", "ours", own, "cls", "bertabsa_cls"),
         Contender("pssa predict, bertabsa_att, bfloat16", "ours", own, "att", "bertabsa_att", "precision=bfloat16"),
-        Contender("pssa predict, bertabsa_att, onnx", "ours", own, "att", "bertabsa_att", "runtime=onnx"),
-        Contender("pssa predict, bertabsa_att, int8", "ours", own, "att", "bertabsa_att", "runtime=onnx,quantize=int8"),
     ]
     if setfit:
         found.append(Contender("SetFit PolarityModel", "setfit_polarity", setfit, "setfit"))

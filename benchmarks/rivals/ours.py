@@ -1,7 +1,7 @@
 """Ours: `pssa predict` as the command runs it. Reading rows and writing the output are part of its time, loading the run is not.
 
 python -m rivals.ours train --model bertabsa_att --rows F --encoder E --out RUN --epochs N
-python -m rivals.ours score --rows F --run RUN [--options runtime=onnx,quantize=int8]
+python -m rivals.ours score --rows F --run RUN [--options precision=bfloat16]
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--run", type=Path)
-    parser.add_argument("--options", default="", help="options of the scoring, such as runtime=onnx")
+    parser.add_argument("--options", default="", help="options of the scoring, such as precision=bfloat16")
     arguments = parser.parse_args()
     said = _train(arguments) if arguments.action == "train" else _score(arguments)
     versions = {name: version(name) for name in ("pssa", "transformers", "torch")}

@@ -337,10 +337,9 @@ def test_a_job_begun_on_one_machine_is_ended_by_a_cluster(cluster: Any, run: Pat
         (0, {}, "cpu"),
         (2, {}, "cuda"),
         (2, {"device": "cpu"}, "cpu"),
-        (2, {"runtime": "onnx"}, "cpu"),
     ],
 )
-def test_the_device_is_what_the_cluster_has_and_the_runtime_can_use(
+def test_the_device_is_what_the_cluster_has(
     monkeypatch: pytest.MonkeyPatch, gpus: int, asked: dict[str, Any], found: str
 ) -> None:
     made = SimpleNamespace(cluster_resources=lambda: {"GPU": gpus})

@@ -52,7 +52,6 @@ def test_the_order_of_columns_and_in_csv_their_case_do_not_matter(job: Job) -> N
         ({"scoring": Scoring(saliency="")}, "--explain"),
         ({"scoring": Scoring(device="cuda")}, "--device"),
         ({"scoring": Scoring(precision="bfloat16")}, "--precision"),
-        ({"scoring": Scoring(runtime="onnx")}, "--runtime"),
         ({"output_format": "json_lines"}, "the output's format"),
         ({"rejected": "elsewhere"}, "the file of rejected rows"),
         ({"format": "csv"}, "the format of {folder}/a.jsonl"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,17 +9,15 @@ from typing import Any
 
 import pytest
 import torch
-from tests.bulk.made_rows import sentences, write_rows
 from tests.models.encoders import tiny_encoder
 
 import pssa
 from pssa import models
-from pssa.bulk import Job, LocalEngine, Scoring, predict
-from pssa.bulk import scorer as scorer_module
-from pssa.bulk.scorer import Scorer, default_window_rows, export, open_scorer, open_session
+from pssa.bulk import Scoring
+from pssa.bulk.scorer import Scorer, default_window_rows, open_scorer
 from pssa.data import embedded
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import InputError
 from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
 from pssa.runs.answers import Answer, Question
@@ -41,12 +38,6 @@ def ask(scorer: Scorer, examples: Sequence[Example]) -> list[Answer]:
     ("options", "what"),
     [
         ({"batch_size": 0}, "batch_size is 0; it must be at least 1"),
-        ({"runtime": "tf"}, "runtime is 'tf'; it can be torch or onnx"),
-        ({"quantize": "int4", "runtime": "onnx"}, "quantize is 'int4'; it can be int8"),
-        ({"quantize": "int8"}, "runtime='onnx'"),
-        ({"runtime": "onnx", "saliency": ""}, "gives labels without word scores"),
-        ({"runtime": "onnx", "device": "cuda"}, "computes on the CPU in float32"),
-        ({"runtime": "onnx", "precision": "bfloat16"}, "computes on the CPU in float32"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str) -> None:
@@ -56,7 +47,6 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str
 
 def test_a_device_is_where_it_is_computed() -> None:
     assert Scoring(device="cuda").chosen_device == "cuda"
-    assert Scoring(runtime="onnx").chosen_device == "cpu"
     assert Scoring().chosen_device == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -79,7 +69,6 @@ def test_answers_are_those_of_the_classifier(run: Path) -> None:
     for ours, theirs in zip(ask(scorer, EXAMPLES), pssa.load(run).answer(EXAMPLES, 2), strict=True):
         assert (ours.label, ours.aspect, ours.notes) == (theirs.label, theirs.aspect, theirs.notes)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
-    assert export(run, Scoring()) == b""
 
 
 @pytest.mark.parametrize("saliency", ["", "gradient"])
@@ -178,59 +167,3 @@ def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(
     ):
         ask(scorer, [*EXAMPLES, long])
     assert ask(open_scorer(run, Scoring(saliency="gradient", device="cpu")), [long])
-
-
-ONNX_EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(60))]
-CLOSE = 0.001
-
-
-@pytest.fixture(scope="module")
-def exported(run: Path) -> bytes:
-    pytest.importorskip("onnxscript")
-    return export(run, Scoring(runtime="onnx"))
-
-
-@pytest.mark.slow
-def test_answers_of_onnx_runtime_are_those_of_torch(run: Path, exported: bytes) -> None:
-    found = ask(open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported=exported), ONNX_EXAMPLES)
-    for ours, theirs in zip(found, pssa.load(run).answer(ONNX_EXAMPLES), strict=True):
-        assert (ours.label, ours.aspect, ours.start) == (theirs.label, theirs.aspect, theirs.start)
-        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-5)
-
-
-@pytest.mark.slow
-def test_eight_bits_say_nearly_the_same(
-    run: Path, tmp_path: Path, exported: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scoring = Scoring(runtime="onnx", quantize="int8")
-    eight = export(run, scoring)
-    assert eight != exported
-    found, expected = (
-        ask(open_scorer(run, scoring, exported=eight), ONNX_EXAMPLES),
-        pssa.load(run).answer(ONNX_EXAMPLES),
-    )
-    for label in pssa.load(run).labels:
-        said = [answer.probabilities[label] for answer in expected]
-        assert max(said) - min(said) > 4 * CLOSE, label  # else any model would say nearly the same
-    for ours, theirs in zip(found, expected, strict=True):
-        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=CLOSE)
-    monkeypatch.setattr("pssa.bulk.engines.export", lambda run, asked: eight if asked.quantize else b"")
-    source = write_rows(tmp_path / "in.jsonl", sentences(30))
-    job = Job(run, (str(source),), str(tmp_path / "out.csv"), scoring=scoring)
-    assert predict(job, LocalEngine()).rows == 30
-
-
-def test_without_the_runtime_the_extra_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtra, match=r"pssa\[onnx\]"):
-        export(run, Scoring(runtime="onnx"))
-    with pytest.raises(MissingExtra, match=r"pssa\[onnx\]"):
-        open_session(b"")
-
-
-def test_a_file_that_cannot_be_put_into_eight_bits_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
-    path = tmp_path / "model.onnx"
-    path.write_bytes(b"no model")
-    with pytest.raises(InputError, match=r"cannot be quantized to eight bits \(.*\); leave out quantize"):
-        scorer_module._quantize(path)

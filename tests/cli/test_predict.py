@@ -260,9 +260,6 @@ def interrupt(progress: Progress) -> None:
         (("--workers", "0"), "--workers is 0; it must be at least 1"),
         (("--engine", "ray", "--actors", "0"), "--actors is 0; it must be at least 1"),
         (("--errors", "ignore"), "--errors is 'ignore'; it can be fail or skip"),
-        (("--quantize", "int4"), "--quantize is 'int4'; it can be int8"),
-        (("--quantize", "int8", "--explain"), "gives labels without word scores"),
-        (("--quantize", "int8", "--runtime", "torch"), "add --runtime onnx"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

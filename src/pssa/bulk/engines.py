@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pssa.bulk.finding import FindingOptions
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
+from pssa.bulk.scorer import Scorer, Scoring, open_scorer
 from pssa.bulk.source import Source
 from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window, start_window
 from pssa.errors import InputError, setting
@@ -59,13 +59,9 @@ class ScoringTask:
         finding = replace(self.finding, tagger=tagger.absolute()) if self.finding and tagger else self.finding
         return replace(self, run=self.run.absolute(), finding=finding)
 
-    def open_scorer(self, exported: bytes | None = None) -> Scorer:
-        """Load the run, and what finds aspects.
-
-        :param exported: what `export` returned, if it was called before.
-        """
-        made = export(self.run, self.scoring) if exported is None else exported
-        return open_scorer(self.run, self.scoring, self.finding, made)
+    def open_scorer(self) -> Scorer:
+        """Load the run, and what finds aspects."""
+        return open_scorer(self.run, self.scoring, self.finding)
 
 
 class Engine(Protocol):
@@ -111,7 +107,7 @@ class ProcessEngine(Engine):
         """
         setup = _worker_setup(task)
         # An error in the run is raised here and not in each worker.
-        task.open_scorer(setup.arguments[1])
+        task.open_scorer()
         with ProcessPool(self.workers, setup) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
@@ -140,7 +136,7 @@ class RayEngine(Engine):
             raise InputError(
                 f"device is cuda, and the cluster has no GPU; leave out {setting('device')}, or add a node that has one"
             )
-        if scoring.device != "auto" or scoring.runtime == "onnx":
+        if scoring.device != "auto":
             return scoring
         return replace(scoring, device="cuda" if n_gpus >= 1 else "cpu")
 
@@ -178,16 +174,15 @@ def overlap_windows(windows: Iterator[Window], scorer: Scorer, output_format: Ou
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:
-    given = (replace(task, sources=()), export(task.run, task.scoring))
-    return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
+    return WorkerSetup(_open_worker, (replace(task, sources=()),), uses_gpu=task.scoring.chosen_device != "cpu")
 
 
 _worker: dict[str, Scorer] = {}  # what a worker process holds
 
 
-def _open_worker(task: ScoringTask, exported: bytes) -> None:
+def _open_worker(task: ScoringTask) -> None:
     rare_garbage_collection().__enter__()  # for as long as the worker lives
-    _worker["scorer"] = task.open_scorer(exported)
+    _worker["scorer"] = task.open_scorer()
 
 
 def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:

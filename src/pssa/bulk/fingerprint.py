@@ -65,8 +65,6 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "saliency": scoring.saliency,
         "device": scoring.chosen_device,
         "precision": scoring.precision,
-        "runtime": scoring.runtime,
-        "quantize": scoring.quantize,
         "abstain": scoring.abstain,
         "abstain_risk": scoring.abstain_risk,
         **_finding(job),

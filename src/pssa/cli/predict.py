@@ -38,8 +38,6 @@ def _add_scoring(group: argparse._ActionsContainer) -> None:
     add_device(group)
     precision = "float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
     option(group, "--precision NAME", precision, default="auto")
-    option(group, "--runtime NAME", "torch, or onnx for ONNX Runtime on the CPU (default torch)")
-    option(group, "--quantize int8", "quantize linear layers to eight bits; needs ONNX Runtime")
     option(group, "--workers N", "number of worker processes (default: threads of one process)")
     add_engine(group)
     option(group, "--address A", "address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)")
@@ -72,8 +70,6 @@ def _job(arguments: argparse.Namespace) -> Job:
         batch_size=arguments.batch_size,
         device=arguments.device,
         precision=arguments.precision,
-        runtime=arguments.runtime or ("onnx" if arguments.quantize else "torch"),
-        quantize=arguments.quantize or "",
         abstain=arguments.abstain,
         abstain_risk=arguments.abstain_risk,
     )
