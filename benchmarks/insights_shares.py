@@ -22,6 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pssa.data.reviews import Review, read_reviews
+from pssa.evaluation.shares import ShareEstimate
 from pssa.insights import InsightsJob, make_insights
 from pssa.insights import job as insights_job
 from pssa.insights.findings import Findings
@@ -32,12 +33,12 @@ LABELS = ("positive", "neutral", "negative")
 AIM = 5.0  # points
 
 
-def find(run: Path, reviews: Sequence[Review], device: str) -> Findings:
-    """Return what the page of these reviews shows."""
-    kept: list[Findings] = []
+def find(run: Path, reviews: Sequence[Review], device: str) -> tuple[Findings, bool]:
+    """Return what the page of these reviews shows, and whether its first shares are corrected for errors."""
+    kept: list[tuple[Findings, bool]] = []
 
     def keep(findings: Findings, facts: PageFacts) -> str:
-        kept.append(findings)
+        kept.append((findings, facts.is_corrected))
         return render_page(findings, facts)
 
     with tempfile.TemporaryDirectory() as folder, patch.object(insights_job, "render_page", keep):
@@ -49,13 +50,13 @@ def find(run: Path, reviews: Sequence[Review], device: str) -> Findings:
     return kept[0]
 
 
-def compare(findings: Findings, reviews: Sequence[Review]) -> dict[str, Any]:
+def compare(findings: Findings, is_corrected: bool, reviews: Sequence[Review]) -> dict[str, Any]:
     """Return the shares of both, the largest difference, and how many intervals hold."""
     has_overall = any(one.name == OVERALL for one in findings.aspects)
     gold = Counter(each.label for review in reviews for each in review.opinions if each.aspect or has_overall)
     n_gold = sum(gold[label] for label in LABELS)
     found = {one.label: one.share for one in findings.whole.labels}
-    rows = [(100 * gold[label] / n_gold, *_points(found[label])) for label in LABELS]
+    rows = [(100 * gold[label] / n_gold, *_points(found[label], is_corrected)) for label in LABELS]
     return {
         "reviews": len(reviews),
         "marked": n_gold,
@@ -67,8 +68,8 @@ def compare(findings: Findings, reviews: Sequence[Review]) -> dict[str, Any]:
     }
 
 
-def _points(share: Any) -> tuple[float, float, float]:
-    return 100 * share.counted, 100 * share.low, 100 * share.high
+def _points(share: ShareEstimate, is_corrected: bool) -> tuple[float, float, float]:
+    return 100 * (share.corrected if is_corrected else share.counted), 100 * share.low, 100 * share.high
 
 
 def main() -> None:
@@ -84,7 +85,7 @@ def main() -> None:
     found = {}
     for path in paths:
         reviews, _ = read_reviews(path)
-        found[path.name] = compare(find(arguments.run, reviews, arguments.device), reviews)
+        found[path.name] = compare(*find(arguments.run, reviews, arguments.device), reviews)
     if arguments.json:
         print(json.dumps(found, indent=1))
         return

@@ -31,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
                 text = f"The {aspect} of day {number} was {word} <b>and</b> {'so ' * 20} on."
                 made.append(mention(text, aspect, label, number, shares={word: 0.6}, **more))
     path = tmp_path_factory.mktemp("page") / "insights.html"
-    facts = PageFacts("What customers say", "A model.", "Its errors.", "branch", "day")
+    facts = PageFacts("What customers say", "A model.", "Its errors.", by="branch", date="day")
     path.write_text(render_page(findings(made, "branch", "day"), facts), "utf-8")
     return path.as_uri()
 

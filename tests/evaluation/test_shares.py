@@ -103,3 +103,17 @@ def test_answers_that_are_left_out_count_for_the_errors_and_not_for_the_shares()
     assert none.counted == all_.counted == some.counted == 20 / 420
     assert none.corrected < 0.01 < some.corrected < 0.04  # of the 100, confusion explains a part
     assert some.low <= some.corrected <= some.high
+
+
+def test_where_a_label_is_hardly_answered_shares_follow_from_how_often_each_answer_is_right() -> None:
+    confusion = [[980, 15, 5], [50, 155, 5], [24, 16, 1]]
+    estimator = ShareEstimator(confusion)
+    assert estimator.uses_predictive_values
+    assert estimator.is_corrected
+    answers = [sum(row[place] for row in confusion) for place in range(3)]
+    for gold, one in zip(confusion, estimator.estimate(answers), strict=True):
+        assert abs(one.corrected - sum(gold) / 1251) < 0.005
+        assert one.low <= min(one.counted, one.corrected)
+        assert max(one.counted, one.corrected) <= one.high
+    assert not ShareEstimator([[80, 20], [10, 90]]).uses_predictive_values
+    assert ShareEstimator([[60, 40], [45, 35]]).reason

@@ -12,7 +12,9 @@ from pssa.insights.mentions import EmptyReview, Mention
 from pssa.insights.page import PageFacts, render_page
 
 _HOSTILE = "<script>alert(1)</script>\"'&amp; </style> \x00\u202e"
-_FACTS = PageFacts("What customers say", "A model.", "Its errors.", "Trained on tea.", _HOSTILE, "day", 3, _HOSTILE)
+_FACTS = PageFacts(
+    "What customers say", "A model.", "Its errors.", "Trained on tea.", False, _HOSTILE, "day", 3, _HOSTILE
+)
 
 
 def page(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> str:

@@ -6,8 +6,10 @@ Gladen 1978 for two labels; Buonaccorsi 2010, chapter 3). Its interval is that o
 answers counted here, and the held-out data behind `M`.
 
 The method assumes that the classifier errs here as on held-out data. Where it does not, the corrected share can be far off and
-look certain: more answers than `M` allows for give 100 %. An interval here therefore always spans Wilson's interval of the
-counted share as well: it reaches from no correction to the full one.
+look certain: more answers than `M` allows for give 100 %. Where `M` cannot be inverted safely, since a label is hardly ever
+answered, the shares follow from how often each answer is right on held-out data: `pi = q P`, where `P[p, g]` is the probability
+that `g` is right where the answer is `p`. This assumes that labels are about as frequent here as there. An interval here
+therefore always spans Wilson's interval of the counted share as well: it reaches from no correction to the full one.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ _N_DRAWS = 1000
 _MAX_KNOWN = 1 << 16  # estimates that are kept: rare aspects have the same counts
 _JEFFREYS = 0.5  # prior count of each cell
 _LEAST_HELD_OUT = 10  # instances of each label
+_LEAST_GAIN = 0.05  # accuracy above that of the commonest label, for answers that tell something
 _MAX_CONDITION = 10.0  # of M: beyond it, small changes of the answers' shares change the true shares without measure
 _Z = 1.959963984540054  # of a 95 % interval
 _TIE = 1e-7  # relative: tables as likely as the observed one but for rounding
@@ -52,8 +55,11 @@ class ShareEstimator:
     confusion: Sequence[Sequence[int]] | None = None  # (C, C): gold label by predicted label, on held-out data
     seed: int = 0
     reason: str = field(init=False, default="")  # why errors are not corrected, if a matrix was given and is of no use
-    _rates: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (C, C)
-    _inverses: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C)
+    uses_predictive_values: bool = field(init=False, default=False)  # where the matrix cannot be inverted safely
+    _map: Floats | None = field(
+        init=False, default=None, repr=False, compare=False
+    )  # (C, C), from answers to true labels
+    _maps: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C), drawn
     _known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[ShareEstimate]] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
@@ -66,16 +72,21 @@ class ShareEstimator:
             raise InputError("a confusion matrix has a row and a column for each label, and counts of 0 or more")
         reason = _find_weakness(counts)
         object.__setattr__(self, "reason", reason)
-        if not reason:
-            generator = np.random.default_rng(self.seed)
-            drawn = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS) for row in counts], axis=1)
-            object.__setattr__(self, "_rates", counts / counts.sum(axis=1, keepdims=True))
-            object.__setattr__(self, "_inverses", np.linalg.inv(drawn))
+        if reason:
+            return
+        generator = np.random.default_rng(self.seed)
+        is_steady = _condition(counts) <= _MAX_CONDITION
+        rows = counts if is_steady else counts.T
+        drawn = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS) for row in rows], axis=1)
+        known = (rows + _JEFFREYS * (not is_steady)) / (rows + _JEFFREYS * (not is_steady)).sum(axis=1, keepdims=True)
+        object.__setattr__(self, "uses_predictive_values", not is_steady)
+        object.__setattr__(self, "_map", np.linalg.inv(known) if is_steady else known)
+        object.__setattr__(self, "_maps", np.linalg.inv(drawn) if is_steady else drawn)
 
     @property
     def is_corrected(self) -> bool:
         """Whether estimates account for the classifier's errors."""
-        return self._rates is not None
+        return self._map is not None
 
     def estimate(self, counts: Sequence[int], left_out: Sequence[int] = ()) -> list[ShareEstimate]:
         """Return the share of each label; the same counts always give the same numbers.
@@ -92,14 +103,14 @@ class ShareEstimator:
     def _estimate(self, counts: tuple[int, ...], left_out: tuple[int, ...]) -> list[ShareEstimate]:
         observed = np.asarray(counts, dtype=np.float64)
         sampled = [wilson(count, sum(counts)) for count in counts]
-        if self._rates is None or self._inverses is None or not observed.sum():
+        if self._map is None or self._maps is None or not observed.sum():
             return [ShareEstimate(share, share, low, high) for share, low, high in sampled]
         whole = observed + left_out
         kept = (observed + _JEFFREYS) / (whole + _JEFFREYS)
-        corrected = _among_kept(_project((whole / whole.sum())[None] @ np.linalg.inv(self._rates)), kept)[0].tolist()
+        corrected = _among_kept(_project((whole / whole.sum())[None] @ self._map), kept)[0].tolist()
         generator = np.random.default_rng([self.seed, *counts])
         answers = generator.dirichlet(whole + _JEFFREYS, size=_N_DRAWS)
-        drawn = _among_kept(_project(np.einsum("rp,rpg->rg", answers, self._inverses)), kept)
+        drawn = _among_kept(_project(np.einsum("rp,rpg->rg", answers, self._maps)), kept)
         lows, highs = np.quantile(drawn, (0.025, 0.975), axis=0).tolist()
         return [
             ShareEstimate(share, point, min(low, point, least), max(high, point, most))
@@ -167,10 +178,14 @@ def _find_weakness(counts: Floats) -> str:
     fewest = int(counts.sum(axis=1).min())
     if fewest < _LEAST_HELD_OUT:
         return f"a label has {fewest} held-out instances, and {_LEAST_HELD_OUT} are needed"
-    rates = counts / counts.sum(axis=1, keepdims=True)
-    if np.linalg.cond(rates) > _MAX_CONDITION:
+    is_informed = (np.trace(counts) - counts.sum(axis=1).max()) / counts.sum() > _LEAST_GAIN
+    if _condition(counts) > _MAX_CONDITION and not is_informed:
         return "the classifier confuses labels too often on held-out data"
     return ""
+
+
+def _condition(counts: Floats) -> float:
+    return float(np.linalg.cond(counts / counts.sum(axis=1, keepdims=True)))
 
 
 def _among_kept(shares: Floats, kept: Floats) -> Floats:

@@ -204,7 +204,8 @@ class _Work:
             title=_TITLE,
             model=self._describe_model(classifier),
             errors=rates.describe(estimator),
-            trust=self._describe_trust(classifier, found),
+            trust=self._describe_trust(classifier, found, estimator.is_corrected),
+            is_corrected=estimator.uses_predictive_values,
             by=job.by or "",
             date=job.date or "",
             n_skipped=n_rejected,
@@ -311,7 +312,7 @@ class _Work:
             f"We found the aspects with {finder} and labelled them with {run} ({classifier.name}). Both make mistakes."
         )
 
-    def _describe_trust(self, classifier: Classifier, found: Survey) -> str:
+    def _describe_trust(self, classifier: Classifier, found: Survey, is_corrected: bool) -> str:
         """Return what the model was trained on, how much of these reviews it understood, and how far to trust the shares."""
         profile, none = classifier.profile, percent(found.n_empty / max(found.n_reviews, 1), 0)
         if profile is None or not found.n_words:
@@ -325,7 +326,7 @@ class _Work:
             is_alike = words >= _ALIKE[0] and 1 - new >= _ALIKE[1]
             alike = "" if is_alike else "These reviews differ from its training texts"
             parts = [f"The model {about}knows {known} in these reviews, and finds nothing in {none} of them."]
-        if self.job.held_out is not None:
+        if self.job.held_out is not None and is_corrected:
             parts.append(f"The intervals include its mistakes on {self.job.held_out.name}.")
         elif alike:
             doubt = "" if profile is None else f"{alike}: "

@@ -35,6 +35,7 @@ class PageFacts:
     model: str  # in words
     errors: str  # how intervals account for the classifier's errors, or why not
     trust: str = ""  # what the model was trained on, how much it understood, how far to trust the shares
+    is_corrected: bool = False  # whether the first shares are corrected for the classifier's errors
     by: str = ""
     date: str = ""
     n_skipped: int = 0  # rows that could not be used
