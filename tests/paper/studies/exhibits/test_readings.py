@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from tests.paper.experiments.described import from_description
 from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.toys import ALL_OF_IT, blind, knowing, row_of, toy_scope
 
-from paper.experiments.cells import Cell, Mining, Place, Training, settings
+from paper.experiments.cells import Cell, Mining, Place, Training, describe, settings
 from paper.experiments.ledger import Record
 from paper.studies.exhibit import Figure, Table, TableLookup
 from paper.studies.exhibits import find, readings
@@ -32,6 +34,11 @@ MINED = {
         "3": {"active": 2, "misleading": 1},
     },
 }
+
+
+def with_seed(cell: Cell, seed: int) -> Cell:
+    """The same cell of another seed, with all that it needs."""
+    return from_description(json.loads(json.dumps(describe(cell)).replace('"seed": 0', f'"seed": {seed}')))
 
 
 def test_every_reading_differs_from_the_default_in_one_thing(tmp_path: Path) -> None:
@@ -61,14 +68,17 @@ def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:
     longer = Training(MN, evidence=(Mining(MN, "pg-as"),), settings=settings(gamma=0.0, **dict(GOING_ON)))
     records: dict[Cell, Record] = {AGAIN: blind(), DEFAULT: blind(), TWO_ROUNDS: knowing(), longer: knowing()}
     records |= {Training(MN): blind(), going_on: knowing(), Mining(MN, "pg-as"): MINED}
-    summary, table, *_ = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
+    summary, *_ = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
+    assert str(summary).startswith("No reading")  # of more than one seed
+    records |= {with_seed(cell, 1): record for cell, record in records.items()}
+    summary, table, *_ = READINGS.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     scores = "100.00 / 100.00"
     seeds, shown, own, both, words = row_of(table, "MN", "K = 2")
-    assert (seeds, shown, own, words) == ("1", scores, ALL_OF_IT, "1.50 + 0.25")
+    assert (seeds, shown, own, words) == ("2", scores, ALL_OF_IT, "1.50 + 0.25")
     assert str(both).startswith("+83.33 [")
     assert row_of(table, "MN", "+PG-AS, default")[2:4] == ("+0.00 / +0.00", "+0.00 [+0.00, +0.00]")
     assert row_of(table, "MN", "final training continued")[2:4] == ("+0.00 / +0.00", "+0.00 [+0.00, +0.00]")
-    assert row_of(table, "MN", "trained again") == ("1", "33.33 / 16.67", None, None, None)
+    assert row_of(table, "MN", "trained again") == ("2", "33.33 / 16.67", None, None, None)
     assert "3 rows" in str(summary)
     assert "MN: K = 2 (+83.33)" in str(summary)
 
