@@ -1,6 +1,6 @@
 """What is asked and what is answered: `Question`, `Answer`, and `Runtime`, which turns the one into the other.
 
-An aspect, named or found, is judged in its sentence (`in_sentence`). Nothing here imports torch.
+An aspect, named or found, is judged in its sentence (`examples_of`). Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -172,25 +172,6 @@ def sentence_of(text: str, aspect: Span) -> Span:
     """Return where the sentence of an aspect begins and ends; the whole text if the aspect lies in several."""
     inside = (span for span in sentences_of(text) if span[0] <= aspect[0] and aspect[1] <= span[1])
     return next(inside, (0, len(text)))
-
-
-def in_sentence(example: Example) -> tuple[Example, int]:
-    """Return the example with the sentence of its aspect alone, and where that begins in the text."""
-    start, end = sentence_of(example.text, example.aspect_chars)
-    if (start, end) == (0, len(example.text)):
-        return example, 0
-    inside = [place for place, span in enumerate(example.spans) if start <= span[0] and span[1] <= end]
-    first = inside[0]
-    return (
-        replace(
-            example,
-            text=example.text[start:end],
-            spans=tuple((example.spans[place][0] - start, example.spans[place][1] - start) for place in inside),
-            aspect=(example.aspect[0] - first, example.aspect[1] - first),
-            hidden=frozenset(place - first for place in example.hidden if place in inside),
-        ),
-        start,
-    )
 
 
 def examples_of(question: Question) -> list[tuple[Example, int]]:
