@@ -119,7 +119,7 @@ class Findings:
 
     def stand_out(self, kind: str, count: int) -> list[AspectFinding]:
         """Return the aspects that people like, or dislike: good opinions outweigh bad ones, or the other way round, by more than
-        chance, and the whole interval of their share lies above the share among all opinions.
+        chance, and the whole sampling interval of their share lies above the share among all opinions.
         """
         chosen = [one for one in self._unusual(kind) if self._outweighs(one, kind)]
         return sorted(chosen, key=lambda one: (-one.total * self._excess(one, kind), one.name))[:count]
@@ -135,11 +135,12 @@ class Findings:
         return sorted(named, key=lambda one: (-one.count_of(kind), one.name))[:count]
 
     def _unusual(self, kind: str) -> list[AspectFinding]:
-        named = [one for one in self.aspects if one.name != OVERALL]
         usual = self.whole.of_kind(kind)
-        return [
-            one for one in named if usual and (found := one.of_kind(kind)) and found.share.low > usual.share.counted
-        ]
+        if usual is None:
+            return []
+        named = [(one, found) for one in self.aspects if one.name != OVERALL and (found := one.of_kind(kind))]
+        # The classifier errs alike in both, so the interval is that of the sample.
+        return [one for one, found in named if wilson(found.count, one.total)[1] > usual.share.counted]
 
     def _outweighs(self, aspect: AspectFinding, kind: str) -> bool:
         n_ours, n_theirs = aspect.count_of(kind), aspect.count_of({"good": "bad", "bad": "good"}[kind])
