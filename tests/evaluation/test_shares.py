@@ -115,5 +115,7 @@ def test_where_a_label_is_hardly_answered_shares_follow_from_how_often_each_answ
         assert abs(one.corrected - sum(gold) / 1251) < 0.005
         assert one.low <= min(one.counted, one.corrected)
         assert max(one.counted, one.corrected) <= one.high
+    assert estimator.covers([900, 200, 20])
+    assert not estimator.covers([700, 200, 200])  # eleven held-out answers say too little of so many
     assert not ShareEstimator([[80, 20], [10, 90]]).uses_predictive_values
     assert ShareEstimator([[60, 40], [45, 35]]).reason

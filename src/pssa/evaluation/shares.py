@@ -29,6 +29,7 @@ _N_DRAWS = 1000
 _MAX_KNOWN = 1 << 16  # estimates that are kept: rare aspects have the same counts
 _JEFFREYS = 0.5  # prior count of each cell
 _LEAST_HELD_OUT = 10  # instances of each label
+_LEAST_ANSWERS, _RARE = 30, 0.05  # held-out answers that tell how often a label is right; share of answers without
 _LEAST_GAIN = 0.05  # accuracy above that of the commonest label, for answers that tell something
 _MAX_CONDITION = 10.0  # of M: beyond it, small changes of the answers' shares change the true shares without measure
 _Z = 1.959963984540054  # of a 95 % interval
@@ -87,6 +88,12 @@ class ShareEstimator:
     def is_corrected(self) -> bool:
         """Whether estimates account for the classifier's errors."""
         return self._map is not None
+
+    def covers(self, counts: Sequence[int]) -> bool:
+        """Whether the labels that are hardly answered on held-out data are hardly answered here either."""
+        known = [sum(column) for column in zip(*self.confusion or (), strict=True)]
+        rare = sum(count for count, n_known in zip(counts, known, strict=False) if n_known < _LEAST_ANSWERS)
+        return rare <= _RARE * sum(counts)
 
     def estimate(self, counts: Sequence[int], left_out: Sequence[int] = ()) -> list[ShareEstimate]:
         """Return the share of each label; the same counts always give the same numbers.

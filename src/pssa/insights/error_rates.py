@@ -65,8 +65,6 @@ class ErrorRates:
             "The 95 % intervals account for the number of reviews and for mistakes such as the classifier makes on"
             f" {self.source}, where {percent(n_right / n_all)} of {n_all:,} labels are right. On other reviews it can make"
             " more; labelled reviews of your own tell (--held-out)."
-            + " The shares in the first line are corrected for these mistakes."
-            * estimator.uses_predictive_values
         )
 
 

@@ -205,7 +205,8 @@ class _Work:
             model=self._describe_model(classifier),
             errors=rates.describe(estimator),
             trust=self._describe_trust(classifier, found, estimator.is_corrected),
-            is_corrected=estimator.uses_predictive_values,
+            is_corrected=estimator.uses_predictive_values
+            and estimator.covers([one.count for one in findings.whole.labels]),
             by=job.by or "",
             date=job.date or "",
             n_skipped=n_rejected,
