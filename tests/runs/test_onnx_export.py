@@ -172,7 +172,7 @@ def test_a_model_that_cannot_be_exported_leaves_no_file(
     )
     monkeypatch.chdir(tmp_path)
     Path("RUN").mkdir()
-    Path("RUN", "model.json").touch()
+    Path("RUN", "model.json").write_text("{}")
     (tmp_path / "model.onnx").write_text("before")
     with pytest.raises(error, match=said) as told:
         export_onnx("RUN", tmp_path / "model.onnx", force=True)
