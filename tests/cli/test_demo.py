@@ -69,7 +69,7 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         "misleading",
         "Predicted labels",
         "battery: ",
-        "     no aspect\n",
+        "overall: negative",
         "made-up",
         str(out / "report.html"),
     ):

@@ -62,7 +62,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a quote without an end": (
         "x.csv",
         b'text,aspect\n"' + b"a\n" * 100_000,
-        r"line 2: is not valid CSV \(field larger than",
+        r"line 2: opens a quote that has not closed by line \d+; close it",
     ),
     "blank lines without an end": ("x.jsonl.gz", gzip.compress(b"\n" * 1_000_001), "comes after 1000000 blank lines"),
     "a column that a terminal would obey": (

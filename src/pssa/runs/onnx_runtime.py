@@ -93,6 +93,8 @@ def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
             bias = found[f"{name}.bias"].shape if name != "gate" else expected[:1]
             if found[f"{name}.weight"].shape != expected or bias != expected[:1]:
                 raise ValueError(f"{name} does not have the shape {expected}")
+        if name := next((name for name, value in found.items() if not np.isfinite(value).all()), ""):
+            raise ValueError(f"{name} holds a number that is not finite")
         return found
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing; copy or export the model again") from error
