@@ -145,7 +145,8 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
         if each["device"]:
             unknown = f", {each['unknown']} cells unknown" if each["unknown"] else ""
             print(f"{each['start']} on {each['device']}: {each['seconds'] / 3600:.1f} h of one worker{unknown}")
-    _print_missing(found["left_out"], {**found["skipped"], **found["broken"]})
+    left_out = found["left_out"] if found["total"]["cells"] else {}  # what trains nothing needs no vectors
+    _print_missing(left_out, {**found["skipped"], **found["broken"]})
     return FAILED if found["broken"] else 0
 
 
@@ -153,7 +154,8 @@ def _report(report: Reproduction) -> int:
     missing = f", {report.missing} missing" if report.missing else ""
     print(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     print(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
-    _print_missing(report.left_out, report.skipped)
+    trains = report.made or report.reused or report.missing or report.failures
+    _print_missing(report.left_out if trains else {}, report.skipped)
     for name, reason in [*report.broken.items(), *((cell_name(cell), why) for cell, why in report.failures.items())]:
         _say(f"failed: {name}: {reason}")
     return 0 if report.is_complete else FAILED

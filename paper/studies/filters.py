@@ -19,6 +19,7 @@ from pssa import models
 from pssa.errors import InputError
 
 ALL = "all"
+_MEASURED = Path(__file__).parents[2] / "results" / LEDGER  # of the repository
 
 
 def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
@@ -113,7 +114,9 @@ def dry_run(
 
     counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
     todo = plan(selection.cells, workspace, ledger)
-    times = [asdict(each) for each in estimate(todo, ledger, scope.resources)]
+    # A new folder has no times of its own; the measurements of the repository have.
+    known = [*Ledger.read(_MEASURED), *ledger] if _MEASURED.is_file() else list(ledger)
+    times = [asdict(each) for each in estimate(todo, known, scope.resources)]
     reasons = {"skipped": selection.skipped, "broken": selection.broken, "left_out": untrainable_models(scope)}
     return {"exhibits": counts, "total": count(selection.cells), "time": times, **reasons}
 

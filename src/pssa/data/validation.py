@@ -201,6 +201,11 @@ def number(value: Any, name: str) -> float:
     return float(value)
 
 
+def truth(value: Any, name: str) -> bool:
+    """Return `value` if it is true or false."""
+    return value if isinstance(value, bool) else _refuse(value, name, "true or false")
+
+
 def span(value: Any, name: str) -> Span:
     """Parse two offsets, the first before the second."""
     if not isinstance(value, list | tuple) or len(value) != 2:

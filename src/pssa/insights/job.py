@@ -323,7 +323,9 @@ class _Work:
             *most, last = profile.aspects[:_N_TRAINED] or ("",)
             about = f"was trained on texts about {', '.join(most)}{' and ' * bool(most)}{last}. It " if last else ""
             words, new = found.n_known_words / found.n_words, found.notes[NEW_ASPECT] / max(found.n_aspects, 1)
-            known = f"{percent(words, 0)} of the words" + (f" and {percent(1 - new, 0)} of the aspects" if last else "")
+            known = f"{percent(words, 0)} of the words" + (
+                f" and {percent(1 - new, 0)} of the aspects" if last and profile.notes_aspects else ""
+            )
             is_alike = words >= _ALIKE[0] and 1 - new >= _ALIKE[1]
             alike = "" if is_alike else "These reviews differ from its training texts"
             parts = [f"The model {about}knows {known} in these reviews, and finds nothing in {none} of them."]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -47,6 +48,7 @@ from pssa.runs.saved_model import load_weights
 from pssa.training import Observer
 
 _SCHEMA = 1
+_N_NAMED = 20  # aspects that say what the training texts are about
 _MAX_PIECES = 256  # of a sentence in training; longer ones are left out
 _SETTINGS: dict[str, Any] = {  # with their defaults
     "encoder": None,
@@ -372,12 +374,14 @@ def _held_out(runtime: JointRuntime, reviews: Sequence[Review]) -> HeldOut:
 
 
 def _profile(sources: Sequence[AnnotatedSentences]) -> InputProfile:
-    """Describe the training texts. An encoder knows aspects that it has not seen, so none is noted as new."""
-    examples = []
+    """Describe the training texts. An encoder knows aspects that it has not seen, so the commonest are kept, to be named."""
+    examples, named = [], Counter[str]()
     for review in (review for source in sources for review in source.sentences):
         if words := tokenize(review.text):
             examples.append(Example("0", review.text, review.text, words, (0, 1)))
-    return replace(InputProfile.of(examples), aspects=())
+        named.update(review.text[start:end].casefold() for start, end in review.aspects)
+    commonest = tuple(name for name, _ in named.most_common(_N_NAMED))
+    return replace(InputProfile.of(examples), aspects=commonest, notes_aspects=False)
 
 
 def _card(labels: Sequence[str], metrics: dict[str, Any]) -> str:

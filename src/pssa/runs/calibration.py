@@ -23,6 +23,7 @@ from pssa.data.validation import (
     parse_fields,
     parsers_of,
     shorten,
+    truth,
 )
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.evaluation import score
@@ -139,14 +140,8 @@ class Calibration:
             raise InputError("`confidences` has a number that is not a probability")
 
 
-def _truth(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"`{name}` is {shorten(value)}; expected true or false")
-    return value
-
-
 _FIELDS: dict[str, Parser] = parsers_of(
-    Calibration, kept_out=_truth, confidences=list_of(number), correct=list_of(_truth)
+    Calibration, kept_out=truth, confidences=list_of(number), correct=list_of(truth)
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.tokenize import Span, tokenize
-from pssa.data.validation import parse_fields, parsers_of
+from pssa.data.validation import parse_fields, parsers_of, truth
 from pssa.runs.directory import read_schema, write_json
 
 FILE = "inputs.json"
@@ -53,6 +53,7 @@ class InputProfile:
     longest: int  # words of the longest text
     unknown_share: float  # of words that a text like these may have
     languages: tuple[str, ...] = ()  # ISO 639 codes; empty in runs of earlier versions
+    notes_aspects: bool = True  # False: the model knows aspects that it has not seen, so none is noted as new
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> InputProfile:
@@ -87,7 +88,7 @@ class InputProfile:
         found = self._text_notes(text, spans)
         if len(spans) > _LONGER * self.longest:
             found.append(f"{LONG_TEXT} ({len(spans)} words, the longest has {self.longest})")
-        if self.aspects and aspect.casefold() not in self._aspects:
+        if self.notes_aspects and self.aspects and aspect.casefold() not in self._aspects:
             found.append(NEW_ASPECT)
         return tuple(found)
 
@@ -148,10 +149,10 @@ class InputProfile:
     @classmethod
     def load(cls, folder: Path) -> InputProfile | None:
         """Read `inputs.json`; None where there is none, as in runs of earlier versions."""
-        parsers = parsers_of(cls)
+        parsers = parsers_of(cls, notes_aspects=truth)
 
         def parse(found: dict[str, Any]) -> InputProfile:
-            return cls(**parse_fields({"languages": [], **found}, "", parsers))
+            return cls(**parse_fields({"languages": [], "notes_aspects": True, **found}, "", parsers))
 
         return read_schema(folder / FILE, _SCHEMA, parse)
 
