@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.models.encoders import write_encoder
@@ -15,6 +16,7 @@ from tests.models.encoders import write_encoder
 import pssa
 from pssa.joint.model import JointBatch, JointLoss, JointModel, JointPrediction
 from pssa.joint.pieces import WordPieces
+from pssa.joint.run import load_joint
 from pssa.joint.training import UNKNOWN, AnnotatedSentences, collate, joint_examples
 from pssa.models import Pretrained
 
@@ -120,6 +122,22 @@ def test_a_run_answers_with_reasons_in_every_shape(run: Path) -> None:
 def test_the_same_seed_gives_the_same_weights(run: Path, encoder: Path, triplets: Path, tmp_path: Path) -> None:
     again = pssa.train(triplets, tmp_path / "again", model="joint", encoder=str(encoder), epochs=2, progress=False)
     assert (again / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
+
+
+def test_a_training_goes_on_from_a_run(run: Path, triplets: Path, tmp_path: Path) -> None:
+    start: dict[str, Any] = {"from_pretrained": str(run), "epochs": 1, "progress": False}
+    small = pssa.train(triplets, tmp_path / "small", model="joint", learning_rate=1e-9, **start)
+    before, after = (load_joint(folder).heads for folder in (run, small))
+    # So small a step leaves the encoder; the four layers have a rate of their own and move.
+    assert np.allclose(before["aspect_query.weight"], after["aspect_query.weight"], atol=0.01)
+    assert not np.array_equal(before["tags.weight"], after["tags.weight"])
+
+
+def test_a_run_of_other_labels_or_without_weights_is_no_start(run: Path, triplets: Path, tmp_path: Path) -> None:
+    for start, labels in ((str(run), ("positive", "negative")), ("starter", LABELS)):
+        with pytest.raises(pssa.InputError, match=r"labels|exported"):
+            pssa.train(triplets, tmp_path / "no", model="joint", from_pretrained=start, labels=labels, progress=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_metrics_say_what_was_learned_from(run: Path) -> None:

@@ -44,6 +44,7 @@ from pssa.runs.directory import RunDirectory, write_json, write_tensors
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.onnx_export import quiet_export
 from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
+from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load_weights
 from pssa.training import Observer
 
@@ -52,6 +53,7 @@ _N_NAMED = 20  # aspects that say what the training texts are about
 _MAX_PIECES = 256  # of a sentence in training; longer ones are left out
 _SETTINGS: dict[str, Any] = {  # with their defaults
     "encoder": None,
+    "from_pretrained": None,
     "dev": None,
     "dev_fraction": 0.2,
     "labels": DEFAULT_LABELS,
@@ -101,9 +103,10 @@ def train_reviews(
         raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; known: {known}")
     values = _SETTINGS | dict(settings)
     reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}
-    if not values["encoder"]:
+    if bool(values["encoder"]) == bool(values["from_pretrained"]):
         example = setting("encoder", "sentence-transformers/all-MiniLM-L6-v2")
-        raise InputError(f"the model joint needs a pretrained encoder, such as {example}")
+        start = setting("from_pretrained", "RUN", option="--from RUN")
+        raise InputError(f"the model joint starts from a pretrained encoder, such as {example}, or from a run: {start}")
     if not 0 < values["dev_fraction"] < 1:
         raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
     if values["epochs"] < 1 or not values["learning_rate"] > 0:
@@ -140,7 +143,8 @@ def train_reviews(
         sources,
         [held],
         out,
-        encoder=values["encoder"],
+        encoder=values["encoder"] or "",
+        start=None if values["from_pretrained"] is None else Path(values["from_pretrained"]),
         labels=values["labels"],
         schedule=JointSchedule(values["epochs"], values["learning_rate"], seed=values["seed"]),
         device=values["device"],
@@ -153,7 +157,8 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     dev: Sequence[Sequence[Review]],
     out: str | Path,
     *,
-    encoder: str,
+    encoder: str = "",
+    start: Path | None = None,
     labels: Sequence[str] = DEFAULT_LABELS,
     schedule: JointSchedule | None = None,
     loss: JointLoss | None = None,
@@ -166,13 +171,14 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
 
     :param dev: groups of held-out reviews, such as domains, that choose thresholds and calibrate probabilities.
     :param encoder: folder or hub name of a pretrained encoder.
+    :param start: joint run of the same labels to start from, in place of an encoder.
     :param taught: further examples, such as those of a teacher.
     :param mentions: held-out reviews whose annotators marked aspects without an opinion too.
     :raises InputError: if a file or `out` cannot be used.
     """
     out, schedule = Path(out), schedule or JointSchedule()
     RunDirectory.refuse_taken(out)
-    pretrained = Pretrained.open(encoder)
+    pretrained = Pretrained.open(encoder) if start is None else _open_start(start, labels)
     pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
     examples = [example for source in sources for example in joint_examples(source, pieces, labels)]
     examples = [example for example in (*examples, *taught) if len(example.sentence.ids) < pieces.max_positions]
@@ -181,6 +187,8 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(schedule.seed)
         model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
+    if start is not None:
+        load_weights(start / "model.safetensors", model)
     model.to(choose_device(device))
     fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
     return save_joint(
@@ -193,6 +201,19 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         mentions=mentions,
         known=_metrics(examples, schedule),
     )
+
+
+def _open_start(run: Path, labels: Sequence[str]) -> Pretrained:
+    """Return the encoder of a run to start from, without its weights."""
+    values = read_description(RunDirectory.open(resolve_run(run)).root)
+    if values["runtime"] != "joint":
+        raise InputError(
+            f"{run} was exported, and its weights are rounded; start from the run that it was exported from"
+        )
+    if tuple(values["labels"]) != tuple(labels):
+        known = ", ".join(values["labels"])
+        raise InputError(f"{run} has the labels {known}; give the same with {setting('labels')}, in this order")
+    return Pretrained.load(run / "encoder")
 
 
 def save_joint(  # noqa: PLR0913 - what a run is made of
