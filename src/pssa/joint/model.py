@@ -100,36 +100,34 @@ def _attend(scores: Tensor, allowed: Tensor, states: Tensor) -> tuple[Tensor, Te
 
 @dataclass(frozen=True)
 class JointLoss:
-    """Weights of the parts of the loss."""
+    """Weights of the parts of the loss; that of the labels is one. No part waits for a value from a GPU."""
 
-    label: float = 1.0
     overall: float = 0.5
     evidence: float = 0.3  # gamma of the attention's supervision
     penalty: str = (
         "mass"  # -log of the attention on evidence; or "squared": its distance from an even share, as in the paper
     )
-    smoothing: float = 0.0
 
     def __call__(self, predicted: JointPrediction, batch: JointBatch) -> Tensor:
         """Return the loss of a batch."""
         # Where several tags may be right their probabilities add up.
-        chances = predicted.tags.log_softmax(-1)
-        allowed = chances.masked_fill(~batch.tags, -1e4).logsumexp(-1)
-        known = batch.words & ~batch.tags.all(-1)
-        loss = -(allowed * known).sum() / known.sum().clamp(min=1)
-        if len(batch.labels):
-            loss = loss + self.label * cross_entropy(
-                predicted.labels, batch.labels, label_smoothing=self.smoothing, ignore_index=-100
-            )
-        if (batch.overall >= 0).any():
-            loss = loss + self.overall * cross_entropy(predicted.overall, batch.overall, ignore_index=-100)
-        marked = batch.evidence.any(1)
-        if self.evidence and marked.any():
-            weights, chosen = predicted.attention[marked], batch.evidence[marked]
-            if self.penalty == "mass":
-                penalty = -(weights * chosen).sum(1).clamp(min=1e-6).log().mean()
-            else:
-                share = chosen.float() / chosen.sum(1, keepdim=True)
-                penalty = (weights - share).square().sum(1).mean()
-            loss = loss + self.evidence * penalty
-        return loss
+        chances = predicted.tags.log_softmax(-1).masked_fill(~batch.tags, -1e4).logsumexp(-1)
+        loss = _mean(-chances, batch.words & ~batch.tags.all(-1))
+        for logits, gold, weight in (
+            (predicted.labels, batch.labels, 1.0),
+            (predicted.overall, batch.overall, self.overall),
+        ):
+            loss = loss + weight * _mean(cross_entropy(logits, gold, ignore_index=-100, reduction="none"), gold >= 0)
+        if not self.evidence:
+            return loss
+        marked, weights = batch.evidence, predicted.attention
+        if self.penalty == "mass":
+            penalties = -(weights * marked).sum(1).clamp(min=1e-6).log()
+        else:
+            penalties = (weights - marked / marked.sum(1, keepdim=True).clamp(min=1)).square().sum(1)
+        return loss + self.evidence * _mean(penalties, marked.any(1))
+
+
+def _mean(values: Tensor, counted: Tensor) -> Tensor:
+    """Return the mean of the values that count; 0 if none does."""
+    return (values * counted).sum() / counted.sum().clamp(min=1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pssa.data.features import Array
 from pssa.data.tokenize import Span, cut_at, tokenize
-from pssa.errors import InputError, import_extra
+from pssa.errors import InputError
 
 SPECIAL = -1  # in place of the number of a word
 
@@ -40,9 +40,10 @@ class WordPieces:
     @classmethod
     def load(cls, path: Path, max_positions: int = 512) -> WordPieces:
         """Read a `tokenizer.json`."""
-        tokenizers = import_extra("tokenizers", "train")
+        from tokenizers import Tokenizer
+
         try:
-            tokenizer = tokenizers.Tokenizer.from_file(str(path))
+            tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more specific
             raise InputError.at(path, None, f"is not a tokenizer ({error}); install or copy it again") from error
         tokenizer.no_padding()

@@ -42,6 +42,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json, write_tensors
 from pssa.runs.input_profile import InputProfile
+from pssa.runs.loading import runtime_kind
 from pssa.runs.onnx_export import quiet_export
 from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
 from pssa.runs.run_names import resolve_run
@@ -205,11 +206,11 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
 
 def _open_start(run: Path, labels: Sequence[str]) -> Pretrained:
     """Return the encoder of a run to start from, without its weights."""
-    values = read_description(RunDirectory.open(resolve_run(run)).root)
-    if values["runtime"] != "joint":
-        raise InputError(
-            f"{run} was exported, and its weights are rounded; start from the run that it was exported from"
-        )
+    folder = RunDirectory.open(resolve_run(run)).root
+    if (kind := runtime_kind(folder)) != "joint":
+        exported = "was exported, and its weights are rounded; start from the run that it was exported from"
+        raise InputError(f"{run} {exported if kind == 'onnx' else 'is not a joint model; name one, or an encoder'}")
+    values = read_description(folder)
     if tuple(values["labels"]) != tuple(labels):
         known = ", ".join(values["labels"])
         raise InputError(f"{run} has the labels {known}; give the same with {setting('labels')}, in this order")
@@ -231,7 +232,7 @@ def save_joint(  # noqa: PLR0913 - what a run is made of
 
     :param known: what its metrics say beside its scores.
     """
-    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
+    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, pretrained.max_positions)
     runtime = runtime_of(model, pieces, labels)
     runtime = replace(runtime, decoding=choose_decoding(runtime, dev, mentions=mentions))
     held_out = _held_out(runtime, [review for group in dev for review in group])

@@ -72,7 +72,6 @@ class JointRuntime:
     sentences_at_once: int = 16
     name: str = "joint"
     finds: bool = True
-    answers_whole: bool = True  # about the text too, where an opinion names no aspect
     saliencies: tuple[str, ...] = ("attention",)
 
     def start(

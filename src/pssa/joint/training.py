@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
@@ -183,7 +182,7 @@ def fit_joint(
     observer: Observer | None = None,
 ) -> None:
     """Train the model where it is; encoders compute in bfloat16."""
-    rng, told = random.Random(schedule.seed), observer or NullObserver()
+    rng, watching = random.Random(schedule.seed), observer or NullObserver()
     n_steps = schedule.epochs * sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
     warm = max(1, round(schedule.warm_up * n_steps))
     in_body = {id(parameter) for parameter in model.body.parameters()}
@@ -199,13 +198,13 @@ def fit_joint(
     mean = AveragedModel(model) if schedule.averaged else None
     device = next(model.parameters()).device
     step = 0
-    told.on_stage("joint", schedule.epochs)
+    watching.on_stage("joint", schedule.epochs)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(schedule.seed)
         for epoch in range(1, schedule.epochs + 1):
             model.train()
-            losses: list[float] = []
-            n_right = n_labels = 0
+            steps_before = step
+            sums = torch.zeros(3, device=device)  # loss, right labels, labels: read once an epoch, since a GPU waits
             for batch in batches(examples, schedule.batch_pieces, rng):
                 prepared = collate(batch).to(device)
                 if schedule.hidden:
@@ -221,12 +220,13 @@ def fit_joint(
                 step += 1
                 if mean is not None and step > (1 - schedule.averaged) * n_steps:
                     mean.update_parameters(model)
-                losses.append(value.item())
-                n_right += int((predicted.labels.argmax(1) == prepared.labels).sum())
-                n_labels += int((prepared.labels >= 0).sum())
-                if on_step := getattr(told, "on_step", None):
+                is_right = predicted.labels.argmax(1) == prepared.labels
+                sums += torch.stack([value.detach(), is_right.sum(), (prepared.labels >= 0).sum()])
+                if on_step := getattr(watching, "on_step", None):
                     on_step(step, n_steps)
-            told.on_epoch(EpochRecord("joint", epoch, fmean(losses), 0.0, n_right / max(1, n_labels)))
-    told.on_stage_end("joint")
+            total, n_right, n_labels = sums.tolist()
+            mean_loss = total / (step - steps_before)
+            watching.on_epoch(EpochRecord("joint", epoch, mean_loss, 0.0, n_right / max(1, n_labels)))
+    watching.on_stage_end("joint")
     if mean is not None:
         model.load_state_dict(mean.module.state_dict())

@@ -175,7 +175,7 @@ class Classifier:
         if hasattr(self.runtime, "members"):
             found: npt.NDArray[np.float32] = self.torch.probabilities(examples, batch_size).numpy()
             return found
-        answers = self.runtime.start([Question(each.text, (each.aspect_chars,)) for each in examples])()
+        answers = self.runtime.start([Question(each.text, (each.aspect_chars,), each.spans) for each in examples])()
         rows = [[answer.probabilities[label] for label in self.labels] for (answer,) in answers]
         return np.array(rows, np.float32).reshape(-1, len(self.labels))
 

@@ -17,7 +17,6 @@ from pssa.display import to_html
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error
-from pssa.runs.answers import Question
 from pssa.runs.classifier import Classifier
 from pssa.runs.loading import load
 from pssa.runs.prepared_data import Source
@@ -96,27 +95,18 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     if unknown := sorted({*gold} - {*classifier.labels}):
         known = ", ".join(classifier.labels)
         raise InputError(f"the data has the label {unknown[0]!r}, and the run knows {known}; relabel the data")
-    confidences, predicted = _judge(classifier, corpus)
+    probabilities = np.asarray(classifier.probabilities(corpus))
+    predicted = tuple(classifier.labels[number] for number in probabilities.argmax(axis=1).tolist())
     tags = sorted({tag for example in corpus for tag in example.tags})
     slices = {}
     for tag in tags:
         rows = [row for row, example in enumerate(corpus) if tag in example.tags]
         slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
     scores = score(gold, predicted, classifier.labels)
-    found = Evaluation(scores, slices, gold, predicted, confidences)
+    found = Evaluation(scores, slices, gold, predicted, tuple(probabilities.max(axis=1).tolist()))
     if not classifier.abstain_below:
         return found
     return replace(found, abstention=_abstention(found, classifier.abstain_below))
-
-
-def _judge(classifier: Classifier, corpus: Corpus) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    """Return the confidence of each predicted label, and the label. A model in torch reads examples as they are."""
-    if hasattr(classifier.runtime, "probabilities"):
-        confidences, classes = classifier.torch.probabilities(corpus).max(dim=1)
-        return tuple(confidences.tolist()), tuple(classifier.labels[number] for number in classes.tolist())
-    asked = [Question(example.text, (example.aspect_chars,), example.spans) for example in corpus]
-    answers = [answer.probabilities for (answer,) in classifier.start(asked)()]
-    return tuple(max(each.values()) for each in answers), tuple(max(each, key=each.__getitem__) for each in answers)
 
 
 def _abstention(found: Evaluation, threshold: float) -> Abstention:

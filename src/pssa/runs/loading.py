@@ -9,7 +9,6 @@ from pathlib import Path
 from pssa.aspects.find import Finder
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.data.tokenize import Span
-from pssa.data.validation import list_of, text
 from pssa.errors import InputError, setting
 from pssa.joint.runtime import JointRuntime
 from pssa.runs.answers import Question, Runtime
@@ -90,12 +89,10 @@ def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
     :raises InputError: if `model.json` is damaged.
     """
     if is_joint(folder):
-        found = read_json(folder / "model.json")
-        try:
-            return text(found.get("model"), "model"), list_of(text)(found.get("labels"), "labels")
-        except InputError as error:
-            what = f"{folder / 'model.json'} is damaged: {error.message}"
-            raise InputError(f"{what}; copy or export the model again") from error
+        from pssa.runs.onnx_runtime import read_description
+
+        values = read_description(folder)
+        return values["model"], tuple(values["labels"])
     from pssa.runs.saved_model import Description
 
     described = Description.load(folder)

@@ -5,7 +5,6 @@ The folder has `model.json`, the encoder as `encoder.onnx`, what stands on it in
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,15 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from pssa.data.files import read_bounded, require_regular
+from pssa.data.files import require_regular
 from pssa.data.validation import format_error, integer, list_of, number, parse_fields, text
-from pssa.errors import InputError, import_extra
+from pssa.errors import InputError
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Encode, Floats, JointRuntime
+from pssa.runs.directory import read_json
 
 ENCODER, HEADS, TOKENIZER = "encoder.onnx", "heads.safetensors", "tokenizer.json"
-_SCHEMA, _MAX_POSITIONS, _MAX_BYTES = 1, 1 << 16, 1 << 20
+_SCHEMA, _MAX_POSITIONS = 1, 1 << 16
 _HEADS = {  # shape of each weight, by the width D of the encoder and the number C of labels
     "tags": ("5", "D"),
     "gate": ("1", "D"),
@@ -60,8 +60,8 @@ def read_description(folder: Path) -> dict[str, Any]:
     :raises InputError: if it is damaged or of another kind.
     """
     path = folder / "model.json"
+    found = read_json(path)
     try:
-        found = json.loads(read_bounded(path, _MAX_BYTES).decode())
         if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
             raise InputError(f"expected an object of schema {_SCHEMA}")
         parsers = {"runtime": text, "model": text, "labels": list_of(text), "max_positions": integer}
@@ -75,11 +75,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         if values["decoding"]["temperature"] <= 0:
             raise InputError("`decoding.temperature` must be positive")
         return values
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing; copy or export the model again") from error
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.message if isinstance(error, InputError) else format_error(error)
-        raise InputError(f"{path} is damaged: {reason}; copy or export the model again") from error
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error.message}; copy or export the model again") from error
 
 
 def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
@@ -103,13 +100,14 @@ def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
 
 
 def _open(path: Path, threads: int) -> Encode:
-    runtime = import_extra("onnxruntime", "onnx")
-    options = runtime.SessionOptions()
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 4
     try:
         require_regular(path)
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing; copy or export the model again") from error
     except Exception as error:  # the library has a class for each kind of damage
