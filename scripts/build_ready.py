@@ -4,8 +4,7 @@
 
 Three trainings: the model on the annotations, a larger teacher on them, and the model again with raw sentences that both have
 labelled (`ready/self_training.py`). `--work` keeps the first two, and a second call goes on with what it finds there. Reviews of
-four domains that no annotation is from choose the thresholds. About 75 minutes of one core in all. Weights are the same for the
-same versions on one kind of processor.
+four domains that no annotation is from choose the thresholds. A little over an hour of one core in all.
 """
 
 from __future__ import annotations

@@ -63,6 +63,7 @@ _SETTINGS: dict[str, Any] = {  # with their defaults
     "seed": 0,
     "device": "auto",
 }
+_OPTIONS = {"from_pretrained": "--from", "learning_rate": "--lr"}  # whose names differ from those of the settings
 _READING = ("format", "encoding", "errors", "label_map")
 _CARD = """---
 library_name: pssa
@@ -100,7 +101,7 @@ def train_reviews(
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
-        known = ", ".join(setting(name) for name in (*_SETTINGS, *_READING))
+        known = ", ".join(setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING))
         raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; known: {known}")
     values = _SETTINGS | dict(settings)
     reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}

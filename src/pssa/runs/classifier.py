@@ -86,6 +86,11 @@ class Classifier:
         return str(getattr(self.runtime, "saliency", "attention"))
 
     @property
+    def saliencies(self) -> tuple[str, ...]:
+        """The saliencies that apply to the model, the usual one first."""
+        return tuple(getattr(self.runtime, "saliencies", ("attention",)))
+
+    @property
     def torch(self) -> TorchRuntime:
         """The model in torch.
 

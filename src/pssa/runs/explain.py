@@ -71,7 +71,7 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """Return the saliencies that apply to the classifier's model, the default first."""
-    return tuple(getattr(classifier.runtime, "saliencies", ("attention",)))
+    return classifier.saliencies
 
 
 def usual_saliency(classifier: Classifier) -> str:

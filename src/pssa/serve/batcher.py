@@ -362,6 +362,4 @@ def open_batcher(
 
 def _load(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
-    joint = is_joint(folder)
-    usable = (classifier.saliency,) if joint else classifier.torch.saliencies
-    return ServedRun(folder.resolve().name, classifier, usable, joint)
+    return ServedRun(folder.resolve().name, classifier, classifier.saliencies, is_joint(folder))
