@@ -32,14 +32,25 @@ from harness import machine, write_rows
 from scoring import at_steady_rate, open_pipeline
 
 from pssa import models
-from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, Scoring, engines, job, partial_output, scorer, window
-from pssa.bulk.output_format import OutputFormat
 from pssa.data import Corpus, plain_tokenizer, read
 from pssa.data.example import DEFAULT_LABELS
 from pssa.evaluation import predict as prediction
 from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.execution import ProcessPool, WorkerSetup
 from pssa.models import IndexedCorpus, Pretrained
+from pssa.predict import (
+    Job,
+    LocalEngine,
+    ProcessEngine,
+    Progress,
+    Scoring,
+    engines,
+    job,
+    partial_output,
+    scorer,
+    window,
+)
+from pssa.predict.output_format import OutputFormat
 from pssa.runs import torch_runtime
 from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer

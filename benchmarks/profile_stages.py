@@ -12,13 +12,13 @@ from typing import TypeVar
 import torch
 from harness import write_rows
 
-from pssa.bulk.output_format import choose_output_format
-from pssa.bulk.rows import AskedRow, output_fields, parse_row
-from pssa.bulk.scorer import default_window_rows
-from pssa.bulk.source import find_sources
-from pssa.bulk.window import Window, read_windows
 from pssa.data.example import Corpus, Example
 from pssa.evaluation import predict_logits
+from pssa.predict.output_format import choose_output_format
+from pssa.predict.rows import AskedRow, output_fields, parse_row
+from pssa.predict.scorer import default_window_rows
+from pssa.predict.source import find_sources
+from pssa.predict.window import Window, read_windows
 from pssa.runs import load
 from pssa.runs.answers import examples_of
 

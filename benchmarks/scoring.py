@@ -32,7 +32,7 @@ from harness import (
 )
 
 if TYPE_CHECKING:
-    from pssa.bulk import Progress, Scoring
+    from pssa.predict import Progress, Scoring
 
 _ROWS = {False: 4096, True: 1024}  # by whether the model uses an encoder
 _GPU_ROWS = 1 << 17
@@ -95,8 +95,8 @@ def predict_seconds(
     :param workers: processes. Their start is not counted: rows done before all of them worked count at the later rate.
     :param n_skipped: windows that count as their start; 0: one for each process, and one more.
     """
-    from pssa.bulk import Job, LocalEngine, Scoring, predict
-    from pssa.bulk.engines import ProcessEngine
+    from pssa.predict import Job, LocalEngine, Scoring, predict
+    from pssa.predict.engines import ProcessEngine
 
     reports: list[tuple[float, int]] = []
 

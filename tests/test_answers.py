@@ -19,8 +19,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import pssa
-from pssa.bulk import Job, LocalEngine, predict
 from pssa.cli import main
+from pssa.predict import Job, LocalEngine, predict
 from pssa.runs.run_names import starter_run
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher

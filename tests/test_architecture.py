@@ -28,7 +28,7 @@ ROOMS = (
     "aspects",
     "joint",
     "report",
-    "bulk",
+    "predict",
     "insights",
     "serve",
     "cli",
@@ -79,7 +79,7 @@ LIBRARY = {
     "pssa.training": "EpochRecord NullObserver Observer",
 }
 MOST_LINES = 500
-WITHOUT_TORCH = ("data", "bulk", "insights", "serve")  # rooms that answer questions, for which numpy is enough
+WITHOUT_TORCH = ("data", "predict", "insights", "serve")  # rooms that answer questions, for which numpy is enough
 WITH_TORCH = ("pssa.serve.review",)  # evidence is reviewed to train with it
 # What a run in another runtime than torch needs of rooms that train too.
 ANSWERING = (

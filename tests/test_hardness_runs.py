@@ -14,11 +14,11 @@ import torch
 
 import pssa
 from pssa import models
-from pssa.bulk.fingerprint import run_digest
 from pssa.data.files import write_atomically
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
+from pssa.predict.fingerprint import run_digest
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, save_weights

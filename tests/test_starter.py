@@ -12,7 +12,7 @@ import pytest
 
 import pssa
 from pssa.aspects.find import FOLDER
-from pssa.bulk.fingerprint import run_digest
+from pssa.predict.fingerprint import run_digest
 from pssa.runs.run_names import resolve_start
 
 RECORD = Path(__file__).parent / "fixtures" / "starter.json"

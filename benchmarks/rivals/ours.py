@@ -16,7 +16,7 @@ from typing import Any
 from scoring import predict_seconds
 
 import pssa
-from pssa.bulk import Scoring
+from pssa.predict import Scoring
 
 _RATE = 1e-4  # as every contender
 

@@ -125,7 +125,7 @@ if __name__ == "__main__":
     import pyarrow.parquet  # noqa: F401 - else every attempt would import it
 
     import pssa.cli.predict  # noqa: F401
-    from pssa.bulk import job
+    from pssa.predict import job
 
     seed, step, folder, output, *words = sys.argv[1:]
     job.default_window_rows = lambda model, device: ROWS  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Targets of the room `bulk`: inputs of a job, into each format of output, and a window of an unfinished job."""
+"""Targets of the room `predict`: inputs of a job, into each format of output, and a window of an unfinished job."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pyarrow import parquet
 from fuzzing.grammars import json_document, json_rows, table
 from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
-from pssa.bulk import FindingOptions, Job, Scoring, predict
-from pssa.bulk.engines import ScoringTask
-from pssa.bulk.scorer import Scorer, open_scorer
-from pssa.bulk.window import Window, score_window
 from pssa.data import embedded
 from pssa.data.formats import FORMATS
+from pssa.predict import FindingOptions, Job, Scoring, predict
+from pssa.predict.engines import ScoringTask
+from pssa.predict.scorer import Scorer, open_scorer
+from pssa.predict.window import Window, score_window
 from pssa.runs import train
 
 __all__ = ["NAMED", "ON_CPU", "OneThreadEngine", "bulk_targets"]

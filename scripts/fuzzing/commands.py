@@ -15,11 +15,11 @@ from fuzzing.grammars import pieces_of, table
 from fuzzing.readers import using
 from fuzzing.target import Attack, Target
 from pssa.aspects.spans import check_text
-from pssa.bulk.scorer import open_scorer
 from pssa.cli.try_ import as_dict, judge, show
 from pssa.data import embedded
 from pssa.insights.grouping import read_groups
 from pssa.insights.job import InsightsJob, make_insights
+from pssa.predict.scorer import open_scorer
 from pssa.runs import load, train
 
 __all__ = ["command_targets"]

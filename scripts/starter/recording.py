@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pssa
 from pssa.aspects.find import FOLDER
-from pssa.bulk.fingerprint import run_digest
+from pssa.predict.fingerprint import run_digest
 
 __all__ = ["TEXTS", "record"]
 

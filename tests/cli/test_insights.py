@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bulk.made_jobs import Stopping
 from tests.cli.command import Command
+from tests.predict.made_jobs import Stopping
 
-from pssa.bulk import FindingOptions
 from pssa.insights import job as insights_job
 from pssa.insights.job import InsightsJob, make_insights
+from pssa.predict import FindingOptions
 
 REVIEWS = [
     ("The food was great. I hate the service!", "north", "2024-01-05"),
@@ -166,7 +166,7 @@ def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_pat
 def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 32)
+    monkeypatch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 32)
     rows = [
         (f"On day {n} the food was {('good', 'bad', 'cold')[n % 3]}.", "ab"[n % 2], f"2024-01-{1 + n % 28:02}")
         for n in range(40)

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.cli._progress import progress_text
+from pssa.predict import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.runs import Config
 
 # Of different lengths, so that batches of like length would give themselves away.
@@ -57,7 +57,7 @@ def test_people_can_tell_labels_from_counts_also_where_labels_are_numbers(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = Summary(4, {"1": 2, "0": 0, "-1": 2}, 0)
-    monkeypatch.setattr("pssa.bulk.predict", lambda *job: summary)
+    monkeypatch.setattr("pssa.predict.predict", lambda *job: summary)
     assert (
         command("predict", "RUN", "--input", "a.csv", "--output", "b.csv").out == "b.csv: 4 rows (1: 2, 0: 0, -1: 2)\n"
     )
@@ -211,7 +211,7 @@ def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source
     target, fine = tmp_path / "out.jsonl", source.read_text()
     job = Job(run, (str(source),), str(target), scoring=Scoring(device="cpu"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
+        patch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
         with pytest.raises(KeyboardInterrupt):
             predict(job, LocalEngine(), interrupt)
     words = ("predict", run, "--input", source, "--output", target, "--device", "cpu")
@@ -225,7 +225,7 @@ def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source
 def test_an_interrupt_says_what_is_kept_and_how_to_resume(
     command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
+    monkeypatch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
     monkeypatch.setattr("pssa.cli._progress.row_observer", lambda bar: interrupt)
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
     assert result.code == 130

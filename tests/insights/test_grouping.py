@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pssa.bulk.source import CsvStyle
 from pssa.errors import InputError
 from pssa.insights.grouping import group, normalize, read_groups
+from pssa.predict.source import CsvStyle
 
 _KNOWN = {"service", "battery", "life", "longevity", "food", "wine"}
 

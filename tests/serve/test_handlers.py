@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from tests.serve.conftest import Folders, Start
 
 import pssa
-from pssa.bulk.rows import RejectedRow
+from pssa.predict.rows import RejectedRow
 from pssa.runs import Classifier
 from pssa.serve import batcher as batcher_module
 from pssa.serve import handlers, tables

@@ -14,7 +14,7 @@ from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import FindingOptions, Job, Progress, Summary
+    from pssa.predict import FindingOptions, Job, Progress, Summary
 
 _INPUT = "files in any format, also .gz or .zst; - for standard input"
 
@@ -68,7 +68,7 @@ def job_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 def finding_options(arguments: argparse.Namespace) -> FindingOptions:
     """Return what the options of `add_finding` say."""
     from pssa.aspects.names import NameFinder, parse_names, read_names
-    from pssa.bulk import FindingOptions
+    from pssa.predict import FindingOptions
 
     given = [name for name in ("aspects_from", "aspects", "aspects_file") if getattr(arguments, name) is not None]
     if len(given) > 1:
@@ -87,8 +87,8 @@ def finding_options(arguments: argparse.Namespace) -> FindingOptions:
 @contextmanager
 def job_progress(command: str, job: Job) -> Iterator[Callable[[Progress], None]]:
     """Show the progress of a job, of which the result is the observer."""
-    from pssa.bulk import STANDARD
     from pssa.cli._progress import row_observer
+    from pssa.predict import STANDARD
     from pssa.progress import StderrProgress
 
     # Rows that go to a terminal would be mixed with the bar.
@@ -98,7 +98,7 @@ def job_progress(command: str, job: Job) -> Iterator[Callable[[Progress], None]]
 
 def print_job(job: Job, summary: Summary, values: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
     """Print what a job has done: values for programs, or lines for people."""
-    from pssa.bulk import STANDARD
+    from pssa.predict import STANDARD
 
     # Rows that go to standard output must stay alone there.
     stream = sys.stderr if job.output == STANDARD else sys.stdout

@@ -11,7 +11,7 @@ from rich.progress import TimeElapsedColumn
 from pssa.progress import StderrProgress, clock
 
 if TYPE_CHECKING:
-    from pssa.bulk import Progress
+    from pssa.predict import Progress
 
 
 class StepProgress(StderrProgress):

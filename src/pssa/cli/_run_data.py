@@ -40,7 +40,7 @@ def read_run_data(arguments: argparse.Namespace, labels: tuple[str, ...]) -> Cor
 
 def set_row_defaults(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
     """Set `--columns` and `--encoding` of files of rows as the run has them, unless they are given; print it."""
-    from pssa.bulk.source import peeked_paths
+    from pssa.predict.source import peeked_paths
     from pssa.runs.read_defaults import find_row_defaults
 
     given = {name: getattr(arguments, name) for name in ("format", "columns", "encoding")}

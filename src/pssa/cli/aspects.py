@@ -21,7 +21,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.aspects import AspectFinder, AspectSentence, EndToEndScores
-    from pssa.bulk import Job, Summary
+    from pssa.predict import Job, Summary
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect per line"
 _TRAIN_OPTIONS = (
@@ -189,7 +189,7 @@ def run_find(arguments: argparse.Namespace) -> int:
     pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
     pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl
     """
-    from pssa.bulk import Job, Scoring, find_aspects
+    from pssa.predict import Job, Scoring, find_aspects
 
     job = Job(run=arguments.tagger, **job_settings(arguments), scoring=Scoring(device=arguments.device))
     with job_progress("find", job) as observer:

@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _job(arguments: argparse.Namespace) -> InsightsJob:
-    from pssa.bulk import Scoring
     from pssa.insights.job import InsightsJob
+    from pssa.predict import Scoring
 
     return InsightsJob(
         inputs=tuple(arguments.input),

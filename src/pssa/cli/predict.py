@@ -14,7 +14,7 @@ from pssa.cli._run_data import set_row_defaults
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import Engine, Job, Summary
+    from pssa.predict import Engine, Job, Summary
 
 
 def add_parser(commands: Commands) -> None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
-    from pssa.bulk import predict
+    from pssa.predict import predict
 
     set_row_defaults(arguments, arguments.input)
     job, engine = _job(arguments), _engine(arguments)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    from pssa.bulk import Job, Scoring
+    from pssa.predict import Job, Scoring
 
     scoring = Scoring(
         saliency=arguments.explain,
@@ -83,7 +83,7 @@ def _job(arguments: argparse.Namespace) -> Job:
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    from pssa.bulk import LocalEngine, ProcessEngine, RayEngine
+    from pssa.predict import LocalEngine, ProcessEngine, RayEngine
 
     if arguments.engine not in ("local", "ray"):
         raise InputError(f"--engine is {arguments.engine!r}; it can be local or ray")
@@ -97,7 +97,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 
 
 def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
-    from pssa.bulk.rows import first_rejection
+    from pssa.predict.rows import first_rejection
 
     # A colon, because labels may be numbers too.
     counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())

@@ -13,13 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pssa.aspects.find import FIND_ADVICE, has_tagger
-from pssa.bulk.engines import Engine, LocalEngine
-from pssa.bulk.finding import FindingOptions
-from pssa.bulk.fingerprint import REPLACE, RESUME
-from pssa.bulk.job import BEGINNINGS, Job, Observer, scoring_of_run
-from pssa.bulk.output_format import choose_output_format
-from pssa.bulk.scorer import Scoring
-from pssa.bulk.source import Source, find_csv_style, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically
 from pssa.data.numbers import percent
 from pssa.data.rows import ColumnNames, Columns, Row
@@ -34,6 +27,13 @@ from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import PageFacts, render_page
 from pssa.insights.scored_rows import ScoredRows, write_rows
+from pssa.predict.engines import Engine, LocalEngine
+from pssa.predict.finding import FindingOptions
+from pssa.predict.fingerprint import REPLACE, RESUME
+from pssa.predict.job import BEGINNINGS, Job, Observer, scoring_of_run
+from pssa.predict.output_format import choose_output_format
+from pssa.predict.scorer import Scoring
+from pssa.predict.source import Source, find_csv_style, find_sources
 from pssa.runs import Classifier, load
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import describe_run, is_joint
@@ -170,7 +170,7 @@ class _Work:
 
     @property
     def scoring_job(self) -> Job:
-        """The job of the bulk engine."""
+        """The job of the prediction engine."""
         job = self.job
         return Job(
             run=job.run,

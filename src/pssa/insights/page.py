@@ -10,10 +10,10 @@ from typing import Any
 
 from jinja2 import Environment
 
-from pssa.bulk.source import CsvStyle
 from pssa.evaluation.shares import ShareEstimate
 from pssa.insights.findings import AspectFinding, Findings, GroupDifference
 from pssa.insights.mentions import OVERALL
+from pssa.predict.source import CsvStyle
 from pssa.report.html import make_environment
 from pssa.runs.input_profile import is_unfounded
 

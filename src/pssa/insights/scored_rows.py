@@ -1,4 +1,4 @@
-"""Scored rows: the folder of an unfinished job, in which the bulk engine leaves a row for each aspect, and files made of them.
+"""Scored rows: the folder of an unfinished job, in which `pssa.predict` leaves a row for each aspect, and files made of them.
 
 The folder `<page>.part` has everything that a job needs to continue after it was killed:
 
@@ -20,18 +20,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pssa.bulk.engines import Engine
-from pssa.bulk.fingerprint import BEGIN_AGAIN, RESUME, find_difference, job_fingerprint
-from pssa.bulk.job import Job, Observer, predict
-from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.partial_output import PartialOutput
-from pssa.bulk.rows import Summary, first_rejection
-from pssa.bulk.source import Source
-from pssa.bulk.window import Window
 from pssa.data.files import hold_lock, make_folder, read_bounded, write_atomically
 from pssa.data.rows import Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError
+from pssa.predict.engines import Engine
+from pssa.predict.fingerprint import BEGIN_AGAIN, RESUME, find_difference, job_fingerprint
+from pssa.predict.job import Job, Observer, predict
+from pssa.predict.output_format import OutputFormat
+from pssa.predict.partial_output import PartialOutput
+from pssa.predict.rows import Summary, first_rejection
+from pssa.predict.source import Source
+from pssa.predict.window import Window
 
 _JOB, _LOCK = "job.json", "lock"
 _MAX_JOB_BYTES = 1 << 28

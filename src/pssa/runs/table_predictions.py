@@ -1,7 +1,7 @@
 """Predictions for a table in memory: the same rows with a label and a column for each probability.
 
 Rows with text alone become a row for each aspect that is found in them. `pssa predict` does
-the same for files of any size (`pssa.bulk`).
+the same for files of any size (`pssa.predict`).
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from pssa.aspects.find import Finder, has_tagger
-from pssa.bulk.rows import Value, score_each
 from pssa.errors import InputError
+from pssa.predict.rows import Value, score_each
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
 from pssa.runs.input_profile import NEW_ASPECT

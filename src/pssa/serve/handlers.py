@@ -15,10 +15,10 @@ from starlette.types import Receive
 
 from pssa.aspects.find import Finder, FoundAspect, Place, find_at
 from pssa.aspects.sentences import split_sentences
-from pssa.bulk.rows import RejectedRow, parse_row
 from pssa.data.fields import find_aspect_doubt
 from pssa.data.rows import Row
 from pssa.errors import InputError
+from pssa.predict.rows import RejectedRow, parse_row
 from pssa.runs.answers import Question
 from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError

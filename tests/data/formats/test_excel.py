@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pssa.bulk.source import find_csv_style, find_sources
 from pssa.data import read
 from pssa.data.formats import column_names, scan
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError
+from pssa.predict.source import find_csv_style, find_sources
 
 openpyxl = pytest.importorskip("openpyxl")
 

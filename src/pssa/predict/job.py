@@ -1,0 +1,322 @@
+"""Jobs: rows of some inputs, scored by a run, into one output.
+
+Whatever the engine, the windows and what is written of them are the same. The output appears under its name when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from pssa.aspects.find import FIND_ADVICE
+from pssa.data.read_options import ON_ERRORS, check_encoding
+from pssa.data.rows import ColumnNames, Columns
+from pssa.data.validation import format_error
+from pssa.errors import InputError, PssaWarning, RunError, setting
+from pssa.execution import WorkerLost
+from pssa.predict.engines import Engine, ScoringTask
+from pssa.predict.finding import FindingOptions
+from pssa.predict.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
+from pssa.predict.output_format import choose_output_format
+from pssa.predict.partial_output import PartialOutput
+from pssa.predict.rows import Summary
+from pssa.predict.scorer import Scoring, default_window_rows
+from pssa.predict.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
+from pssa.predict.standard_output import StandardOutput, open_standard_output
+from pssa.predict.window import Window
+from pssa.runs.answers import UNCERTAIN
+from pssa.runs.calibration import Calibration, choose_threshold
+from pssa.runs.directory import RunDirectory
+from pssa.runs.loading import describe_run, is_joint, runtime_kind
+
+BEGINNINGS = ("new", "resume", "replace")
+_EXPORTED_ROWS = 512  # of a window: all cores have one
+_FOUND_SHARE = 4  # windows of raw texts are so many times smaller
+_EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
+_SKIP = setting("errors", "skip")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to score, and where to write it.
+
+    :raises InputError: for values that contradict each other.
+    """
+
+    run: Path
+    inputs: tuple[str, ...]  # files, patterns, or - for standard input
+    output: str  # a file, or - for standard output
+    format: str | None = None  # of the inputs, if it is not recognised
+    columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
+    encoding: str | None = None  # of the inputs, if they are text and not UTF-8
+    output_format: str | None = None  # if the output's suffix does not decide it
+    escape_formulas: bool = False  # in CSV, for spreadsheets
+    errors: str = "fail"  # on invalid rows; or "skip" them
+    rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
+    begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
+    scoring: Scoring = field(default_factory=Scoring)
+    finding: FindingOptions = field(default_factory=FindingOptions)  # of the aspects of rows that have none
+
+    def __post_init__(self) -> None:
+        if self.errors not in ON_ERRORS:
+            raise InputError(f"{setting('errors')} is {self.errors!r}; it can be {' or '.join(ON_ERRORS)}")
+        check_encoding(self.encoding)
+        if self.begin not in BEGINNINGS:
+            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(BEGINNINGS)}")
+        if self.output == STANDARD and self.begin == "resume":
+            raise InputError(f"a job to standard output cannot be resumed; name a file with {setting('output')}")
+        if self.output == STANDARD and self.errors == "skip" and self.rejected is None:
+            raise InputError(f"skipped rows need a file of their own; name one with {setting('rejected')}")
+
+    @property
+    def output_title(self) -> str:
+        """What people call the output."""
+        return "standard output" if self.output == STANDARD else self.output
+
+    @property
+    def rejected_path(self) -> Path:
+        """The file of rejected rows."""
+        return Path(self.rejected or f"{self.output}.rejected.jsonl")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is."""
+
+    rows: int
+    rejected: int
+    read: int  # bytes of the inputs
+    total: int  # bytes of all inputs; 0 if unknown
+
+
+Observer = Callable[[Progress], None]
+Output = PartialOutput | StandardOutput
+
+
+def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
+    """Carry out a job.
+
+    :param observer: is called with the progress after each window.
+    :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
+    """
+    root = RunDirectory.open(job.run).root
+    model, labels = describe_run(root)
+    job = replace(job, scoring=scoring_of_run(root, job.scoring))
+    if job.scoring.abstains:  # refused before anything is written
+        choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
+    columns = Columns.of(job.columns)
+    finding = job.finding.resolve(job.run, columns)
+    if finding is not None:
+        job = replace(job, finding=finding, columns=replace(columns, text_only=True))
+    else:
+        job = replace(job, columns=replace(columns, advice=FIND_ADVICE))
+    summary = carry_out(job, engine, lambda scoring: _window_rows(root, model, scoring, finding), labels, observer)
+    if job.scoring.abstains:
+        labels = (*labels, UNCERTAIN)
+    return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
+
+
+def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
+    """Return how a run is scored: one that was exported on the CPU, without a look at what torch finds."""
+    return replace(scoring, device="cpu") if runtime_kind(run) == "onnx" else scoring
+
+
+def carry_out(
+    job: Job,
+    engine: Engine,
+    window_rows: Callable[[Scoring], int],
+    labels: tuple[str, ...] = (),
+    observer: Observer | None = None,
+) -> Summary:
+    """Let the engine work on all inputs, and write the output.
+
+    :param window_rows: returns how many rows a window has, at most.
+    :param labels: whose probabilities have a column each in CSV.
+    """
+    output_format = choose_output_format(job.output, job.output_format, labels)
+    output_format = replace(output_format, escape_formulas=job.escape_formulas)
+    sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
+    style = find_csv_style(sources)
+    output_format = output_format.styled(replace(style, has_bom=style.has_bom and job.output != STANDARD))
+    if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
+        raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
+    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
+    files = _follow(Path(job.output)), _follow(job.rejected_path)
+    partial_output = PartialOutput(*files, output_format, job.begin)
+    if job.output != STANDARD and partial_output.is_settled():
+        _warn_of_existing(job)
+        return Summary(existed=True)
+    with _warn_once():
+        job = replace(job, scoring=engine.resolve(job.scoring))
+        with _open_output(job, partial_output, sources) as output, _resume_hints(output):
+            if sources and not output.is_complete:
+                start, columns = output.position, output.columns
+                task = ScoringTask(
+                    job.run, job.scoring, sources, window_rows(job.scoring), output_format, start, columns, _active(job)
+                )
+                with closing(engine.results(task)) as results:
+                    _write(job, output, results, _reporter(sources, output, observer))
+                require_unchanged(sources)
+            output.publish()
+    if not output.summary.rows:
+        _warn_of_no_rows(job, output.summary)
+    return output.summary
+
+
+def _warn_of_existing(job: Job) -> None:
+    found = f"{job.output} exists and there is no unfinished job; nothing was done"
+    advice = f"it may come from another job: {REPLACE} scores the rows again"
+    warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
+
+
+def _warn_of_no_rows(job: Job, summary: Summary) -> None:
+    why = "the input has none"
+    if summary.texts:
+        why = f"no aspect was found in {summary.texts} texts"
+    elif summary.rejected:
+        why = f"all {summary.rejected} are invalid; {job.rejected_path} says why"
+    warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
+
+
+def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:
+    """Write every result; a disk may take its time while the next is computed.
+
+    :raises InputError: for what could not be read or written and, unless such rows are skipped, for the first rejected row.
+    """
+    with ThreadPoolExecutor(1, "writer") as writer:
+        written: Future[None] | None = None
+        for result in results:
+            if written is not None:
+                written.result()
+                report()
+            written = writer.submit(output.append, _checked(job, output, result))
+        if written is not None:
+            written.result()
+            report()
+
+
+def _checked(job: Job, output: Output, result: Window) -> Window:
+    """Return what is written of a window; all windows before it are written.
+
+    :raises InputError: as `_write`.
+    """
+    for text in result.warnings:
+        warnings.warn(PssaWarning(text), stacklevel=2)
+    if result.fault:
+        again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
+        raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
+    fitted = output.fit(result)
+    if fitted.first_rejected and job.errors == "fail":
+        raise InputError(f"{fitted.first_rejected}; {_skip_advice(job, output)}")
+    return fitted
+
+
+def _skip_advice(job: Job, output: Output) -> str:
+    if output.n_kept:
+        return f"{_kept_rows(output)} and {_SKIP}"
+    is_guess = STANDARD in job.inputs and not job.format
+    other = f"name the format of standard input with {setting('format')} if it is not JSON Lines; " if is_guess else ""
+    return f"{other}{_SKIP} leaves such rows out"
+
+
+def _kept_rows(output: Output) -> str:
+    return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
+
+
+def _active(job: Job) -> FindingOptions | None:
+    """Return how aspects are found, once that is resolved; None if each row must have one."""
+    return job.finding if job.finding.tagger or job.finding.names else None
+
+
+def _window_rows(run: Path, model: str, scoring: Scoring, finding: FindingOptions | None) -> int:
+    n_rows = _EXPORTED_ROWS if is_joint(run) else default_window_rows(model, scoring.chosen_device)
+    if finding is not None:  # a row becomes several
+        n_rows = -(-n_rows // _FOUND_SHARE)
+    # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
+    return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
+
+
+def _follow(path: Path) -> Path:
+    """Return the file that a symbolic link means, which need not exist yet; any other path as it is."""
+    meant = Path(os.path.realpath(path)) if path.is_symlink() else path
+    return meant if meant.is_file() or not path.exists() else path
+
+
+def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Source]) -> AbstractContextManager[Output]:
+    if job.output != STANDARD:
+        return partial_output.opened(job_fingerprint(job, sources))
+    return open_standard_output(
+        partial_output.format, partial_output.rejected if job.errors == "skip" else None, job.begin
+    )
+
+
+@contextmanager
+def _resume_hints(output: Output) -> Generator[None]:
+    """Add to the error that ends a job what is kept, and how to resume it."""
+    try:
+        yield
+    except (KeyboardInterrupt, OSError, WorkerLost, MemoryError, RuntimeError) as end:
+        if isinstance(end, RuntimeError) and not _is_out_of_memory(end):
+            raise
+        if output.n_kept and isinstance(end, KeyboardInterrupt):
+            raise KeyboardInterrupt(RunError(_kept_rows(output))) from end
+        if output.n_kept:
+            raise RunError(f"{_describe(end)}; {_kept_rows(output)}") from end
+        if _is_out_of_memory(end):
+            raise RunError(_describe(end)) from end
+        if isinstance(end, OSError) and output.is_removed:
+            raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
+        raise
+
+
+def _is_out_of_memory(end: BaseException) -> bool:
+    torch = sys.modules.get("torch")  # which has an error of its own
+    return isinstance(end, MemoryError) or (torch is not None and isinstance(end, torch.OutOfMemoryError))
+
+
+def _describe(end: BaseException) -> str:
+    if _is_out_of_memory(end):
+        return f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
+    if isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
+        return f"{end.filename}: {end.strerror}"
+    return end.message if isinstance(end, WorkerLost) else str(end)
+
+
+def _reporter(sources: Iterable[Source], output: Output, observer: Observer | None) -> Callable[[], None]:
+    sizes = [source.size for source in sources]
+    before = [0, *accumulate(sizes)]
+
+    def report() -> None:
+        if observer is not None:
+            read = before[output.position[0]] + output.read
+            total = before[-1] if all(sizes) else 0
+            observer(Progress(output.summary.rows, output.summary.rejected, read, total))
+
+    report()
+    return report
+
+
+@contextmanager
+def _warn_once() -> Iterator[None]:
+    """Show a warning once that every window gives, each with its own number of rows."""
+    seen: set[str] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_once(message: Any, *details: Any, **more: Any) -> None:
+            kind = re.sub(r"\d+", "", str(message))
+            if kind not in seen:
+                seen.add(kind)
+                show(message, *details, **more)
+
+        warnings.showwarning = show_once
+        yield

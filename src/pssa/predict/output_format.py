@@ -1,0 +1,212 @@
+"""Output formats: JSON Lines, CSV and Parquet, plain or compressed.
+
+The rows of a window become bytes that are appended to those of earlier windows: whole lines, whole gzip members or zstd frames.
+A Parquet file has its index at the end, so its windows are kept as Arrow streams that are joined when all are there.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.data.fields import spans_as_text, tags_as_text
+from pssa.data.validation import shorten
+from pssa.errors import InputError, import_extra
+from pssa.predict import parquet_schema
+from pssa.predict.rows import PROBABILITIES
+from pssa.predict.source import STANDARD, CsvStyle
+from pssa.runs.table_predictions import probability_column
+
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json_lines",
+    ".jsonl": "json_lines",
+    ".ndjson": "json_lines",
+    ".parquet": "parquet",
+}
+_ALIASES = {"jsonl": "json_lines", "json-lines": "json_lines"}
+_COMPRESSIONS = (".gz", ".zst")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class OutputFormat:
+    """What the bytes of an output look like."""
+
+    name: str  # json_lines, csv or parquet
+    compression: str = ""  # .gz, .zst or none
+    labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
+    delimiter: str = ""  # of CSV; empty: a comma
+    escape_formulas: bool = False  # whether cells of CSV that a spreadsheet would compute get an apostrophe in front
+    has_bom: bool = False  # whether CSV begins with a byte order mark, by which spreadsheets recognise UTF-8
+
+    def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
+        """Return why the output cannot hold the row; empty if it can."""
+        if self.name != "csv":
+            return ""
+        new = sorted(name for name in set(row).difference(columns) if name.lower() not in self._replaced())
+        advice = "write JSON Lines instead of CSV"
+        return f"a row has the field {shorten(new[0])}, which the first does not have; {advice}" if new else ""
+
+    def encode(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+        """Return the rows as they are appended.
+
+        :raises InputError: if Parquet cannot hold them.
+        """
+        if not rows:
+            return b""
+        if self.name == "parquet":
+            return parquet_schema.encode(rows)
+        if self.name == "json_lines":
+            return self._compress(_json_lines(rows))
+        names, labels = self._spread(columns), self._labels()
+        return self._csv(
+            [
+                _cell((row[PROBABILITIES] or {}).get(labels[name], "") if name in labels else row.get(name, ""), name)
+                for name in names
+            ]
+            for row in rows
+        )
+
+    def header(self, columns: Sequence[str]) -> bytes:
+        """Return what stands before the first row."""
+        return self._csv([self._spread(columns)], codecs.BOM_UTF8 * self.has_bom) if self.name == "csv" else b""
+
+    def empty(self, columns: Sequence[str]) -> bytes:
+        """Return an output without rows: the header if columns are known, and whatever the compression needs."""
+        if self.name == "parquet":
+            return b""
+        return self.header(columns) if columns and self.name == "csv" else self._compress(b"")
+
+    def _labels(self) -> dict[str, str]:
+        """Return each label by the name of the column with its probabilities."""
+        return {probability_column(label): label for label in self.labels}
+
+    def _spread(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of CSV; a table that was scored before gets new probabilities in place of the old."""
+        replaced = self._replaced()
+        kept = [name for name in columns if name.lower() not in replaced]
+        return [each for name in kept for each in (self._labels() or [name] if name == PROBABILITIES else [name])]
+
+    def _replaced(self) -> set[str]:
+        """Return the columns of an earlier job that new probabilities replace, in lower case."""
+        return set(map(str.lower, self._labels()))
+
+    def styled(self, style: CsvStyle) -> OutputFormat:
+        """Return the same format in this style, if it is CSV; the suffix of a file may have decided the delimiter."""
+        if self.name != "csv":
+            return self
+        return replace(self, delimiter=self.delimiter or style.delimiter, has_bom=style.has_bom)
+
+    def _csv(self, records: Iterable[Sequence[Any]], begin: bytes = b"") -> bytes:
+        target = io.StringIO(newline="")
+        if self.escape_formulas:
+            records = ([_escape_formula(cell) for cell in record] for record in records)
+        csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
+        return self._compress(begin + target.getvalue().encode("utf-8", "replace"))
+
+    def _compress(self, content: bytes) -> bytes:
+        if self.compression == ".gz":
+            return gzip.compress(content, compresslevel=6, mtime=0)
+        if self.compression == ".zst":
+            return bytes(import_extra("pyarrow", "data").compress(content, codec="zstd", asbytes=True))
+        return content
+
+
+def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] = ()) -> OutputFormat:
+    """Return the format that is named, else that of the output's suffix; JSON Lines for standard output.
+
+    :raises InputError: if there is no such format, or it cannot be written there.
+    """
+    path = Path(output)
+    compression = path.suffix.lower() if path.suffix.lower() in _COMPRESSIONS and output != STANDARD else ""
+    suffix = Path(path.stem).suffix if compression else path.suffix
+    found = _format_named(name) if name else "json_lines" if output == STANDARD else _BY_SUFFIX.get(suffix.lower())
+    if found is None:
+        suffixes = ".jsonl, .csv or .parquet, with .gz or .zst after the first two to compress it"
+        raise InputError(f"output {output} is neither JSON Lines, CSV nor Parquet; use a name ending in {suffixes}")
+    if found == "parquet" and (compression or output == STANDARD):
+        raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
+    if found == "parquet" or compression == ".zst":
+        import_extra("pyarrow", "data")
+    return OutputFormat(found, compression, labels, "\t" if suffix.lower() == ".tsv" else "")
+
+
+def _format_named(name: str) -> str:
+    key = name.lower().replace("_", "-")
+    known = _ALIASES.get(key, key.replace("-", "_"))
+    if known not in _BY_SUFFIX.values():
+        raise InputError(f"unknown output format {shorten(name)}; it can be json_lines, csv or parquet")
+    return known
+
+
+def _json_lines(rows: Sequence[Any]) -> bytes:
+    try:
+        return ("\n".join(map(_ENCODER.encode, rows)) + "\n").encode()
+    except ValueError:  # some row is odd
+        return b"".join(map(_json_line, rows))
+
+
+def _json_line(row: Any) -> bytes:
+    try:
+        return (_ENCODER.encode(row) + "\n").encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return (json.dumps(row, allow_nan=False, default=_as_text) + "\n").encode()
+    except ValueError:
+        return _json_line(_finite(row))
+
+
+def _as_text(value: Any) -> str:
+    """Return values of tables that JSON does not have as text: dates, decimals, bytes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    iso: Callable[[], str] | None = getattr(value, "isoformat", None)
+    return iso() if iso else str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_text)
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with null in place of NaN and infinity, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _cell(value: Any, name: str) -> Any:
+    """Return a value as a cell of CSV; words and tags as its reader parses them, other lists as JSON."""
+    text = None
+    if name == "words" and isinstance(value, list) and all(map(_is_span, value)):
+        text = spans_as_text(value)
+    if name == "tags" and isinstance(value, list) and all(isinstance(tag, str) for tag in value):
+        text = tags_as_text(value)
+    if text is not None:
+        return text
+    if isinstance(value, dict | list):
+        return _json_line(value).decode().rstrip("\n")
+    return _as_text(value) if isinstance(value, bytes) else value
+
+
+def _escape_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; numbers stay as they are."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"
+
+
+def _is_span(value: Any) -> bool:
+    return isinstance(value, list | tuple) and [*map(type, value)] == [int, int]

@@ -1,0 +1,262 @@
+"""Parquet: windows as Arrow streams, one schema that holds them all, and the file that they are joined to.
+
+A later window may have columns, or types of values, that earlier ones did not have; the file's schema is what all have in common.
+A row that no schema can hold beside the rows before it is rejected. Values of a table keep their types; other types are guessed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pssa.data.rows import ArrowRow
+from pssa.data.validation import format_error
+from pssa.errors import InputError
+from pssa.predict.fingerprint import BEGIN_AGAIN
+from pssa.predict.rows import RejectedRow
+
+if TYPE_CHECKING:
+    from pssa.predict.window import Window
+
+_LENGTH_BYTES = 8  # before each stream
+_GROUP_ROWS, _GROUP_BYTES = 1 << 16, 1 << 25  # a row group is written when it has either
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowCell:
+    """One value of an Arrow batch, by its place."""
+
+    batch: Any  # a pyarrow.RecordBatch
+    column: int
+    row: int
+
+
+def arrow_cells(given: ArrowRow) -> dict[str, ArrowCell]:
+    """Return the values of a row by the names of their columns."""
+    batch, row = given
+    return {name: ArrowCell(batch, column, row) for column, name in enumerate(batch.schema.names)}
+
+
+def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the rows of a window as an Arrow stream, after its length.
+
+    :raises InputError: if one column would have to hold two types of values.
+    """
+    import pyarrow
+
+    try:
+        whole = [_replace_surrogates(row) for row in rows]
+        names = dict.fromkeys(chain.from_iterable(whole))  # of all rows: `from_pylist` takes those of the first
+        return _encode_table(pyarrow.table({name: _array([row.get(name) for row in whole]) for name in names}))
+    except (pyarrow.ArrowException, OverflowError) as error:
+        raise _unwritable(error) from error
+
+
+def read_tables(content: bytes) -> Iterator[Any]:
+    """Yield the tables in a window's content: usually one."""
+    import pyarrow
+
+    file = io.BytesIO(content)
+    while head := file.read(_LENGTH_BYTES):
+        yield pyarrow.ipc.open_stream(file.read(int.from_bytes(head, "big"))).read_all()
+
+
+def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) -> Window:
+    """Return the window with a schema that holds it as well; rows for which there is none are rejected.
+
+    :param schema: of earlier windows, serialised; empty if there are none.
+    :param before: gives the contents of earlier windows.
+    :raises InputError: if the schema is damaged.
+    """
+    _read_schema(schema)  # damage is not the fault of a row
+    fitting = _Fitting(schema, before)
+    tables = list(read_tables(result.content))
+    for table in tables:
+        fitting.add(table)
+    if len(tables) == 1 and not fitting.unfit:
+        return replace(result, schema=fitting.schema)
+    content = _encode_table(_concatenate(fitting.held)) if fitting.held else b""
+    n_rows = sum(len(table) for table in fitting.held)
+    is_scored = bool(result.summary.labels)  # aspects that were only found have no label
+    labels = Counter(chain.from_iterable(table["label"].drop_null().to_pylist() for table in fitting.held if is_scored))
+    n_ambiguous = len(result.ambiguous - fitting.unfit.keys())
+    summary = replace(result.summary, rows=n_rows, labels=dict(labels), ambiguous=n_ambiguous)
+    rows = [RejectedRow(result.lines[row], str(reason)) for row, reason in fitting.unfit.items()]
+    return replace(result, content=content, schema=fitting.schema, summary=summary).reject(rows)
+
+
+def join(contents: Iterable[bytes], target: Path, schema: bytes) -> None:
+    """Write one Parquet file of the contents of all windows.
+
+    :raises InputError: if Parquet cannot hold them after all.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    whole = _read_schema(schema)
+    try:
+        with parquet.ParquetWriter(target, whole) as writer:
+            group: list[Any] = [whole.empty_table()]
+            for table in chain.from_iterable(map(read_tables, contents)):
+                group.append(table)
+                if sum(map(len, group)) >= _GROUP_ROWS or sum(one.nbytes for one in group) >= _GROUP_BYTES:
+                    writer.write_table(_concatenate(group))
+                    del group[1:]
+            if len(group) > 1:
+                writer.write_table(_concatenate(group))
+    except pyarrow.ArrowException as error:
+        raise _unwritable(error) from error
+
+
+@dataclass
+class _Fitting:
+    """The tables of a window, added one after the other."""
+
+    schema: bytes
+    before: Callable[[], Iterator[bytes]]
+    held: list[Any] = field(default_factory=list)
+    unfit: dict[int, InputError] = field(default_factory=dict)  # why a row fits in no schema, by its number
+    n_rows: int = 0
+
+    def add(self, table: Any) -> None:
+        """Hold what can be held: all, else of each half what can be."""
+        try:
+            self._hold(table)
+        except InputError as error:
+            half = len(table) // 2
+            if half:
+                self.add(table[:half])
+                self.add(table[half:])
+            else:
+                self._add_row(table, error)
+
+    def _add_row(self, row: Any, reason: InputError) -> None:
+        try:
+            self._hold(_cast_numbers(row, _read_schema(self.schema)))
+        except InputError:
+            self.unfit[self.n_rows] = reason
+            self.n_rows += 1
+
+    def _hold(self, table: Any) -> None:
+        self.schema = self._widen(table)
+        self.held.append(table)
+        self.n_rows += len(table)
+
+    def _widen(self, table: Any) -> bytes:
+        """Return the schema that holds what it held before and the table as well.
+
+        :raises InputError: if one column would have to hold two types of values.
+        """
+        import pyarrow
+        from pyarrow import parquet
+
+        held = _read_schema(self.schema)
+        try:
+            whole = pyarrow.unify_schemas([held, table.schema], promote_options="permissive")
+            found: bytes = whole.serialize().to_pybytes()
+            if found != self.schema:  # a type that Parquet does not have fails here
+                parquet.write_table(whole.empty_table(), pyarrow.BufferOutputStream())
+            if table.schema != whole:
+                _concatenate([whole.empty_table(), table])
+            if any(_may_fail(column.type, whole.field(column.name).type) for column in held):
+                for earlier in chain(chain.from_iterable(map(read_tables, self.before())), self.held):
+                    _concatenate([whole.empty_table(), earlier])
+            return found
+        except pyarrow.ArrowException as error:
+            raise _unwritable(error) from error
+
+
+def _cast_numbers(table: Any, schema: Any) -> Any:
+    """Return the table with its numbers in the types of the schema.
+
+    :raises InputError: if that would change one.
+    """
+    import pyarrow
+    from pyarrow import types
+
+    numbers = types.is_integer, types.is_floating
+    try:
+        for column, found in enumerate(table.schema):
+            known = schema.field(found.name).type if found.name in schema.names else found.type
+            if found.type != known and all(any(is_kind(one) for is_kind in numbers) for one in (found.type, known)):
+                table = table.set_column(column, found.name, table[column].cast(known))
+    except pyarrow.ArrowException as error:
+        raise _unwritable(error) from error
+    return table
+
+
+def _may_fail(old: Any, new: Any) -> bool:
+    """Return whether a value of one type may have no place in the other: large integers as floats, or far times."""
+    from pyarrow import types
+
+    if types.is_struct(old) and types.is_struct(new):
+        return any(_may_fail(field.type, new.field(field.name).type) for field in old)
+    if types.is_list(old) and types.is_list(new):
+        return _may_fail(old.value_type, new.value_type)
+    return not types.is_null(old) and old != new
+
+
+def _read_schema(schema: bytes) -> Any:
+    """Parse a serialised schema; empty bytes are one without columns."""
+    import pyarrow
+
+    try:
+        return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"the unfinished job has a damaged schema ({format_error(error)}); {BEGIN_AGAIN}") from error
+
+
+def _unwritable(error: Exception) -> InputError:
+    advice = "write JSON Lines, which can hold any value, instead of Parquet"
+    return InputError(f"cannot be written as Parquet ({format_error(error)}); {advice}")
+
+
+def _encode_table(table: Any) -> bytes:
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    with pyarrow.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return len(content).to_bytes(_LENGTH_BYTES, "big") + content
+
+
+def _concatenate(tables: Sequence[Any]) -> Any:
+    """Return the rows of all tables, in columns that hold them all."""
+    import pyarrow
+
+    return pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+
+
+def _array(values: Sequence[Any]) -> Any:
+    import pyarrow
+
+    if not isinstance(values[0], ArrowCell):
+        return pyarrow.array(values)
+    # Neighbours of a batch are one slice of it.
+    runs = groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0]))
+    cells = ([cell for _, cell in run] for _, run in runs)
+    return pyarrow.concat_arrays([_slice(run[0], len(run)) for run in cells])
+
+
+def _slice(first: ArrowCell, count: int) -> Any:
+    from pyarrow import types
+
+    found = first.batch.column(first.column).slice(first.row, count)
+    # Batches have dictionaries of their own, and other inputs may have none.
+    return found.dictionary_decode() if types.is_dictionary(found.type) else found
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Return the value without halves of surrogate pairs, which are no characters."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
