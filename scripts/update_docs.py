@@ -1,4 +1,4 @@
-"""Fill the generated parts of the documentation: measured numbers, findings, the reference of commands, the file tree.
+"""Fill the generated parts of the documentation: measured numbers, findings and the reference of commands.
 
     python scripts/update_docs.py            rewrite what is out of date
     python scripts/update_docs.py --check    name the pages that are out of date and exit with 1
@@ -11,11 +11,9 @@ and `<!-- end NAME -->`.
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -232,30 +230,6 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     return text.replace("|", "\\|") + (" (required)" if action.required and action.option_strings else "")
 
 
-def file_tree() -> str:
-    """Return every file of the package and of the archive with the first sentence of its docstring."""
-    lines = []
-    for package in (ROOT / "src" / "pssa", ROOT / "paper"):
-        found = sorted(package.rglob("*.py"), key=lambda path: (path.parent.relative_to(package).parts, path.name))
-        lines += [line for path in found for line in _tree_lines(package, path)]
-    return "\n".join(["```text", *lines, "```", ""])
-
-
-def _tree_lines(package: Path, path: Path) -> Iterator[str]:
-    depth = "  " * len(path.relative_to(package).parts)
-    sentence = _first_sentence(path)
-    if path.name == "__init__.py":
-        yield f"{depth[2:] + path.parent.name + '/':<32}{sentence}"
-    elif sentence:
-        yield f"{depth + path.name:<32}{sentence}"
-
-
-def _first_sentence(path: Path) -> str:
-    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    sentence = re.split(r"(?<=\.) (?=[A-Z`])", " ".join(text.partition("\n\n")[0].split()))[0]
-    return textwrap.shorten(sentence.rstrip(".:"), 110, placeholder=" ...")
-
-
 def aspects_table(measure: str) -> str:
     """Return a table of results/aspects.jsonl: of `spans` or `end_to_end`, with means over the seeds."""
     records = [json.loads(line) for line in (RESULTS / "aspects.jsonl").read_text("utf-8").splitlines()]
@@ -283,7 +257,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "headlines": headlines,
     "contrast": contrast_table,
     "commands": command_reference,
-    "tree": file_tree,
 }
 
 if __name__ == "__main__":

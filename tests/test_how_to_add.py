@@ -1,4 +1,4 @@
-"""The examples of "How to add" in the architecture: each is added as one file, found by its name, and used."""
+"""The examples of "Add a part": each is added as one file, found by its name, and used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pssa.data import embedded, read, write
 from pssa.data.example import Example
 from pssa.runs import methods
 
-PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "add-a-part.md").read_text("utf-8")
 Add = Callable[[str, str, str], ModuleType]
 
 
@@ -35,7 +35,7 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
     added = []
 
     def add_file(heading: str, package: str, name: str) -> ModuleType:
-        section = PAGE.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
+        section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
         (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
         folder = tmp_path / package
         folder.mkdir()
