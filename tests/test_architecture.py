@@ -15,7 +15,7 @@ import pssa
 
 ROOT = Path(pssa.__file__).parent
 # A room may import itself, the rooms before it, and what belongs to no room: the modules of the package itself and its version.
-SHARED = ("display", "errors", "execution", "progress", "registry", "__version__")
+SHARED = ("display", "errors", "execution", "lazy", "progress", "registry", "__version__")
 ROOMS = (
     "data",
     "models",
@@ -156,7 +156,7 @@ def test_a_room_imports_only_itself_and_rooms_before_it(room: str) -> None:
     allowed = {*SHARED, *ROOMS[: ROOMS.index(room) + 1], *BESIDE.get(room, ())}
     wrong = [
         f"{name_of(path)} imports {found}"
-        for path in FILES
+        for path in (*FILES, *ROOT.rglob("*.pyi"))
         if room_of(path) == room
         for found in imports_in(parse(path))
         if f"{found}.".startswith("pssa.") and f"{found}.".split(".")[1] not in allowed
@@ -180,13 +180,9 @@ def test_the_archive_is_no_part_of_the_wheel() -> None:
     assert build["targets"]["wheel"] == {"packages": ["src/pssa"]}
 
 
-def test_the_package_itself_imports_rooms_for_type_checkers_only() -> None:
-    tree = parse(ROOT / "__init__.py")
-    guards = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    lazy = {found for guard in guards for found in imports_in(guard)}
-    assert lazy
-    eager = {found.split(".")[0] for found in imports_in(tree) - lazy if not found.startswith("pssa.errors")}
-    assert eager <= {"__future__", "importlib", "os", "typing"}
+def test_the_package_itself_loads_nothing_but_its_list_of_names() -> None:
+    assert imports_in(parse(ROOT / "__init__.py")) == {"__future__.annotations", "os", "pssa.lazy.lazy_names"}
+    assert {found.split(".")[0] for found in imports_in(parse(ROOT / "__init__.pyi"))} == {"pssa"}
 
 
 def test_errors_depend_on_nothing_of_the_package() -> None:

@@ -1,0 +1,21 @@
+"""Names of the package and the modules that they load from; see `pssa.lazy`."""
+
+from pssa.aspects.evaluate import EndToEndScores as EndToEndScores
+from pssa.aspects.evaluate import evaluate_aspects as evaluate_aspects
+from pssa.aspects.evaluate import evaluate_end_to_end as evaluate_end_to_end
+from pssa.aspects.evaluate import evaluate_reviews as evaluate_reviews
+from pssa.aspects.find import Finder as Finder
+from pssa.aspects.find import FoundAspect as FoundAspect
+from pssa.aspects.find import find_in_texts as find_in_texts
+from pssa.aspects.names import NameFinder as NameFinder
+from pssa.aspects.names import parse_names as parse_names
+from pssa.aspects.names import read_names as read_names
+from pssa.aspects.sentences import split_sentences as split_sentences
+from pssa.aspects.spans import AspectSentence as AspectSentence
+from pssa.aspects.spans import read_sentences as read_sentences
+from pssa.aspects.tagger_finder import AspectFinder as AspectFinder
+from pssa.aspects.tagger_finder import load_finder as load_finder
+from pssa.aspects.train import resume_aspects as resume_aspects
+from pssa.aspects.train import train_aspects as train_aspects
+from pssa.aspects.train_run import resume_run as resume_run
+from pssa.aspects.train_run import train_with_tagger as train_with_tagger
