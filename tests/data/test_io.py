@@ -272,8 +272,10 @@ def test_an_aspect_that_occurs_twice_can_be_one_instance_or_two(tmp_path: Path) 
     with pytest.raises(
         InputError, match=r"line 2: aspect 'bar' occurs 2 times; .*occurrence='first'.*occurrence='all'"
     ):
-        read(path)
-    first = read(path, occurrence="first")
+        read(path, occurrence="error")
+    with pytest.warns(UserWarning, match="a.csv: in 1 of 2 instances .* line 2, aspect 'bar'") as told:
+        first = read(path)
+    assert len(told) == 1
     assert [(example.id, example.aspect_chars) for example in first] == [("7", (4, 7)), ("8", (2, 6))]
     both = read(path, occurrence="all")
     assert [(example.id, example.aspect_chars) for example in both] == [("7", (4, 7)), ("7#2", (13, 16)), ("8", (2, 6))]

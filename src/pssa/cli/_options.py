@@ -87,7 +87,7 @@ def add_errors(container: argparse._ActionsContainer) -> None:
 
 def add_occurrence(container: argparse._ActionsContainer) -> None:
     """Add `--occurrence`."""
-    option(container, "--occurrence MODE", "if an aspect occurs several times: error, first or all (default error)")
+    option(container, "--occurrence MODE", "if an aspect occurs several times: first, all or error (default first)")
 
 
 def add_labels(container: argparse._ActionsContainer) -> None:

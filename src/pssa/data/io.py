@@ -41,6 +41,7 @@ class Accepted:
     line: int
     example: Example
     warnings: tuple[str, ...]
+    doubt: str = ""  # if its aspect occurs several times, and the first is taken
 
 
 Outcome = Accepted | Dropped | Problem
@@ -59,8 +60,8 @@ def read(path: str | Path | Table, **options: Unpack[ReadSettings]) -> Corpus:
         TOML file.
     :param encoding: of a text file, if it is not UTF-8.
     :param errors: on invalid instances: `fail`, or `skip` them, count them as `invalid` and warn.
-    :param occurrence: if an aspect occurs several times in its text and the row does not say which is meant: `error`, use the
-        `first`, or make an instance of `all`.
+    :param occurrence: if an aspect occurs several times in its text and the row does not say which is meant: use the `first`
+        and warn, make an instance of `all`, or `error`.
     :raises InputError: with the file and line of the first invalid instance.
     """
     return read_with(ReadOptions.of(**options), path)
@@ -221,7 +222,7 @@ def format_of(path: str | Path, format: str | None, text_only: bool = False) -> 
     return format_named(format) if format else recognise(path if isinstance(path, Path) else Path(path), text_only)
 
 
-def outcomes(events: Iterable[Event], rule: LabelRule, occurrence: str = "error") -> Iterator[Outcome]:
+def outcomes(events: Iterable[Event], rule: LabelRule, occurrence: str = "first") -> Iterator[Outcome]:
     """Yield the outcome of each row in training. A repeated id gets a number, so that ids are unique."""
     uses: Counter[str] = Counter()
     for event in events:
@@ -244,7 +245,7 @@ def corpus_of(
     run: str = "",
 ) -> Corpus:
     """Return the instances among the events; `skip` gets each row that cannot be used, else the first is an error."""
-    examples = []
+    examples, doubts = [], list[str]()
     dropped: Counter[str] = Counter()
     rule = options.rule(run)
     try:
@@ -252,6 +253,7 @@ def corpus_of(
             match outcome:
                 case Accepted():
                     examples.append(outcome.example)
+                    doubts += [f"line {outcome.line}, {outcome.doubt}"] if outcome.doubt else []
                 case Dropped():
                     dropped[outcome.reason] += 1
                 case Problem(last=False) if skip is not None:
@@ -265,13 +267,17 @@ def corpus_of(
         counts = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
         left_out = f" (left out: {counts})" if counts else ""
         raise InputError.at(path, None, f"has no labelled instance{left_out}; expected at least one")
+    if doubts:
+        found = f"in {len(doubts)} of {len(examples)} instances the aspect occurs several times: {doubts[0]}"
+        warnings.warn(PssaWarning(f"{path}: {found}; {setting('occurrence', 'error')} stops instead"), stacklevel=5)
     return Corpus(tuple(examples), rule.labels, dict(dropped))
 
 
 def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
     """Yield the outcomes of a row: one instance or, of an aspect that occurs several times, as many as are asked for."""
+    doubts: list[str] = []
     try:
-        examples = _examples(row, occurrence)
+        examples = _examples(row, occurrence, doubts)
         if rule.drops(examples[0].label):
             yield Dropped(row.line, str(examples[0].label))
             return
@@ -282,11 +288,12 @@ def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
         yield Problem(row.line, error.message)
     else:
         for example in examples:
-            yield _accept(row, replace(example, label=label)) if label in rule.labels else Dropped(row.line, label)
+            known = label in rule.labels
+            yield _accept(row, replace(example, label=label), doubts) if known else Dropped(row.line, label)
 
 
-def _examples(row: Row, occurrence: str) -> list[Example]:
-    build = partial(example_from_fields, default_id=str(row.line), row=row)
+def _examples(row: Row, occurrence: str, doubts: list[str]) -> list[Example]:
+    build = partial(example_from_fields, default_id=str(row.line), row=row, warn=doubts.append)
     try:
         return [build(row.fields, ordinal_required=occurrence != "first")]
     except AmbiguousAspect as error:
@@ -298,10 +305,10 @@ def _examples(row: Row, occurrence: str) -> list[Example]:
     return [first, *(replace(other, id=f"{other.id}#{number}") for number, other in enumerate(others, start=2))]
 
 
-def _accept(row: Row, example: Example) -> Accepted:
+def _accept(row: Row, example: Example, doubts: Sequence[str]) -> Accepted:
     alone = () if example.candidates else ("the sentence is nothing but its aspect",)
     doubt = find_aspect_doubt(row.fields, example.text, example.aspect_chars)
-    return Accepted(row.line, example, (*row.warnings, *alone, *([doubt] if doubt else ())))
+    return Accepted(row.line, example, (*row.warnings, *alone, *([doubt] if doubt else ()), *doubts), "".join(doubts))
 
 
 def _rename(accepted: Accepted, name: str) -> Accepted:

@@ -14,7 +14,7 @@ from pssa.data.validation import shorten
 from pssa.errors import InputError, setting
 
 ON_ERRORS = ("fail", "skip")
-OCCURRENCES = ("error", "first", "all")
+OCCURRENCES = ("first", "all", "error")
 
 
 class ReadSettings(TypedDict, total=False):
@@ -44,7 +44,7 @@ class ReadOptions:
     label_map: tuple[tuple[str, str], ...] = ()  # labels of the file, and what they mean
     encoding: str = "utf-8"
     errors: str = "fail"  # on instances that cannot be used; or "skip" them
-    occurrence: str = "error"  # on aspects that occur several times; or "first", or "all"
+    occurrence: str = "first"  # on aspects that occur several times; or "all", or "error"
 
     def __post_init__(self) -> None:
         for name, known in (("errors", ON_ERRORS), ("occurrence", OCCURRENCES)):

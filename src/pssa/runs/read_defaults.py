@@ -76,6 +76,8 @@ def _find_defaults(
     try:
         trained = Config.from_toml(whole_run(Path(run)) / "config.toml").read_options.changed if run else {}
         known = {name: value for name, value in trained.items() if name in names and given.get(name) is None}
+        if known.get("occurrence") == "error":  # which says nothing about other files, and was the default once
+            del known["occurrence"]
         return _fitting(known, data, given) if known else {}
     except InputError:  # the run has no configuration, or the data cannot be read: reading it says why
         return {}

@@ -63,7 +63,7 @@ class DataConfig:
     label_map: dict[str, str] = field(default_factory=dict)  # labels of the file, and what they mean
     encoding: str = "utf-8"
     errors: str = setting_field("fail", choices=ON_ERRORS)
-    occurrence: str = setting_field("error", choices=OCCURRENCES)
+    occurrence: str = setting_field("first", choices=OCCURRENCES)
     # Sentences that show the labels, from which the output layer of an encoder starts; None: ours where labels are few.
     label_texts: dict[str, str] | None = None
     vectors: str | None = setting_field(

@@ -153,5 +153,5 @@ def _data_settings(sources: Sources) -> dict[str, Any]:
         "label_map": read_label_map(given.get("label_map")),
         "encoding": given.get("encoding") or "utf-8",
         "errors": given.get("errors") or "fail",
-        "occurrence": given.get("occurrence") or "error",
+        "occurrence": given.get("occurrence") or "first",
     }
