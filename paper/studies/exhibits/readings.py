@@ -134,7 +134,7 @@ def _of_words(model: str) -> Iterator[Reading]:
 def _of_preset(preset: str, model: str) -> Iterator[Reading]:
     """Yield the rows of a preset: two without evidence, and the paper's two methods."""
     doubled = ("rest",) if (preset, model) == ("release", "tnet_att") else ()
-    start = Reading("", preset=preset, small=True, doubled=doubled, data=_FEW_DATA)
+    start = Reading("", preset=preset, small=True, doubled=doubled)
     if model == _ENCODER:
         start = replace(start, seeds=FEW_SEEDS)
     for row in _UNSUPERVISED:
@@ -144,7 +144,8 @@ def _of_preset(preset: str, model: str) -> Iterator[Reading]:
         yield replace(start, name=name, mined_by=mined_by, doubled=doubled if mined_by == "aw-as" else ())
     if preset == "paper" and model in _WORD_MODELS:
         on_gradient = settings(penalty_on="gradient")
-        yield replace(start, name="+PG-AS, penalty on the gradient saliency itself", training=on_gradient)
+        name = "+PG-AS, penalty on the gradient saliency itself"
+        yield replace(start, name=name, training=on_gradient, data=_FEW_DATA)
     if preset == "paper" and model == _ENCODER:
         yield Reading("+PG-AS, on the large encoder", preset=preset)
 
