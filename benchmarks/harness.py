@@ -29,6 +29,8 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.execution import ProcessPool, WorkerSetup
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the archive, which is no part of the package
+
 Cell = str | int | float | None
 _PACKAGES = ("torch", "transformers", "numpy")
 _TRAINING_INSTANCES = 64  # speed does not depend on the weights

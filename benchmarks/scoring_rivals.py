@@ -1,7 +1,6 @@
 """Rows per second against what a user would run instead, on the same encoder, data and cores.
 
-    python benchmarks/scoring_rivals.py --data DIR/laptop --encoder FOLDER --work DIR --rows 2556 --out F.json \
-        --setfit-python VENV/bin/python --pyabsa-python VENV/bin/python
+    python benchmarks/scoring_rivals.py --data DIR/laptop --encoder FOLDER --work DIR --setfit-python VENV/bin/python --out F.json
 
 Every contender is a process of its own interpreter, trained on the same rows at the same settings, and scores the test rows over
 and over. First each rival chooses its batch size on the first rows. Then all score in turns, so that whatever disturbs the
@@ -45,7 +44,7 @@ class Contender:
     folder: str  # of its model, in the work folder
     model: str = ""  # of ours
     options: str = ""  # of ours
-    epochs: int = 2  # 0: its own layers stay random, so that it has no accuracy
+    epochs: int = 2
 
     @property
     def ours(self) -> bool:
@@ -53,7 +52,7 @@ class Contender:
         return self.module == "ours"
 
 
-def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> list[Contender]:
+def contenders(setfit: str | None) -> list[Contender]:
     """Return the contenders that can run here."""
     own = sys.executable
     found = [
@@ -64,11 +63,6 @@ def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> li
     ]
     if setfit:
         found.append(Contender("SetFit PolarityModel", "setfit_polarity", setfit, "setfit"))
-    if pyabsa:
-        found.append(
-            Contender("PyABSA FAST-LCF-BERT", "pyabsa_fast_lcf_bert", pyabsa, "fast_lcf_bert", epochs=pyabsa_epochs)
-        )
-        found.append(Contender("PyABSA BERT-SPC", "pyabsa_bert_spc", pyabsa, "bert_spc", epochs=pyabsa_epochs))
     return found
 
 
@@ -134,8 +128,8 @@ def summary(ways: Mapping[Contender, list[str | Path]], found: Sequence[Mapping[
     for way in ways:
         each = next(each for each in found if each["contender"] == way.name)
         batch, rate = each.get("batch_size", ""), rates[way.name]
-        accuracy = f"{100 * each['accuracy']:.1f}" if way.epochs else "untrained"
-        lines.append(f"| {way.name} | {batch} | {rate:.1f} | {rate / best:.2f} | {accuracy} |")
+        accuracy = 100 * each["accuracy"]
+        lines.append(f"| {way.name} | {batch} | {rate:.1f} | {rate / best:.2f} | {accuracy:.1f} |")
     return "\n".join(lines)
 
 
@@ -146,9 +140,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--encoder", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--setfit-python")
-    parser.add_argument("--pyabsa-python")
     parser.add_argument("--rows", type=int, default=2556)
-    parser.add_argument("--pyabsa-epochs", type=int, default=0, help="epochs of PyABSA's training, which is slow")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--train-only", action="store_true")
     parser.add_argument("--out", type=Path)
@@ -163,7 +155,7 @@ def main() -> None:
     pssa.write(pssa.read(arguments.data / "train.txt"), work / "train.jsonl")
     test = pssa.read(arguments.data / "test.txt")
     rows, few = (write_rows(test, n, work / f"rows-{n}.jsonl") for n in (arguments.rows, min(_FEW, arguments.rows)))
-    every = contenders(arguments.setfit_python, arguments.pyabsa_python, arguments.pyabsa_epochs)
+    every = contenders(arguments.setfit_python)
     for contender in every:
         train(contender, work / "train.jsonl", arguments.encoder.resolve(), work)
     if arguments.train_only:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -53,42 +51,6 @@ def test_its_card_names_its_sources_and_scores() -> None:
     metrics = json.loads((resolve_start("starter") / "metrics.json").read_text("utf-8"))
     confusion = metrics["held_out"]["confusion"]
     assert sum(map(sum, confusion)) == metrics["held_out"]["instances"]
-
-
-SENTENCES = """<sentences>
-  <sentence><text>The food was great, but we had to leave early.</text><aspectTerms>
-    <aspectTerm term="food" polarity="positive" from="4" to="8"/></aspectTerms></sentence>
-  <sentence><text>Good wine, though the food came late.</text><aspectTerms>
-    <aspectTerm term="wine" polarity="positive" from="5" to="9"/></aspectTerms></sentence>
-</sentences>"""
-
-
-@pytest.fixture
-def corpora(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """What the script that builds the starter makes of its corpora."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "scripts"))
-    return importlib.import_module("starter.corpora")
-
-
-def test_its_tagger_learns_from_sentences_without_aspects(corpora: ModuleType, tmp_path: Path) -> None:
-    path = tmp_path / "train.xml"
-    path.write_text(SENTENCES, "utf-8")
-    sentences = corpora.tagger_sentences(path, {"Good wine, though the food came late."})
-    texts = {sentence.text: sentence.aspects for sentence in sentences}
-    assert texts["The food was great, but we had to leave early."] == ((4, 8),)
-    assert texts["but we had to leave early"] == ()  # a piece
-    assert texts["I would not come back."] == ()  # written for this purpose
-    assert not [text for text in texts if "wine, though" in text]
-    assert not [text for text, aspects in texts.items() if text.startswith("The food was great") and not aspects]
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_ten_sentences_of_another_test_set_are_left_out(corpora: ModuleType, shared_data: Path) -> None:
-    train = shared_data / "mams" / "train.xml"
-    if not train.is_file():
-        pytest.skip(f"{train} is not here")
-    assert len(corpora.common_texts(train, shared_data / "rest" / "test.txt")) == 10
 
 
 def test_it_knows_how_sure_it_may_be_and_which_texts_are_unlike_its_own() -> None:

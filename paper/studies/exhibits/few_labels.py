@@ -115,8 +115,9 @@ _Scores = Mapping[int, Row]  # by size, then by seed
 _SETFIT = "SetFit"
 _OVER = f"{_ENCODER} over SetFit"
 _WHERE = (
-    "SetFit's numbers were measured by `benchmarks/rivals/setfit_few_labels.py`, with the encoder that the row names. It trains "
-    "for one epoch of all pairs of instances; a row with a number of steps was stopped there, after as many as ours take."
+    "SetFit's numbers were measured by a script (`setfit_few_labels.py`, in the history up to commit 1ac59d27), with the "
+    "encoder that the row names. It trains for one epoch of all pairs of instances; a row with a number of steps was stopped "
+    "there, after as many as ours take."
 )
 
 

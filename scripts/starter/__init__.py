@@ -1,1 +1,0 @@
-"""Parts of `scripts/build_starter.py`."""
