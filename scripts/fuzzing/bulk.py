@@ -22,7 +22,7 @@ from pssa.data.formats import FORMATS
 from pssa.predict import FindingOptions, Job, Scoring, predict
 from pssa.predict.engines import ScoringTask
 from pssa.predict.scorer import Scorer, open_scorer
-from pssa.predict.window import Window, score_window
+from pssa.predict.window import Window
 from pssa.runs import train
 
 __all__ = ["NAMED", "ON_CPU", "OneThreadEngine", "bulk_targets"]
@@ -52,7 +52,7 @@ class OneThreadEngine:
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield scored windows."""
         for window in islice(task.windows(), self.most):
-            yield score_window(window, replace(self.scorer, finding=task.finding), task.output_format)
+            yield replace(self.scorer, finding=task.finding).score(window, task.output_format)
         if self.most is not None:
             raise _Left
 

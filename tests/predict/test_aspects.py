@@ -74,7 +74,7 @@ class Stopped(Exception):
 def test_a_stopped_job_is_resumed_to_the_same_output(
     tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pssa.predict.aspects._WINDOW_ROWS", 3)
+    monkeypatch.setattr("pssa.predict.job._TAGGER_ROWS", 3)
     source = lines(tmp_path / "in.jsonl", [{"n": n, "text": REVIEW if n % 2 else "Never again!"} for n in range(20)])
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     summary = find_aspects(Job(tagger, (source,), str(whole)))
@@ -94,7 +94,7 @@ def test_a_stopped_job_is_resumed_to_the_same_output(
 
 
 def test_another_tagger_cannot_resume_a_job(tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.predict.aspects._WINDOW_ROWS", 3)
+    monkeypatch.setattr("pssa.predict.job._TAGGER_ROWS", 3)
     source = lines(tmp_path / "in.jsonl", [{"text": REVIEW} for _ in range(9)])
 
     def stop(progress: Progress) -> None:

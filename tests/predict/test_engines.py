@@ -25,7 +25,7 @@ from tests.predict.made_rows import sentences, write_rows
 from pssa.data.rows import Row
 from pssa.errors import InputError, RunError
 from pssa.predict import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
-from pssa.predict.engines import overlap_windows, rare_garbage_collection, score_windows
+from pssa.predict.engines import rare_garbage_collection, score_windows
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.scorer import Scorer
 from pssa.predict.window import Window
@@ -102,7 +102,7 @@ def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> No
     texts = ("screen", "early screen", "a screen", "late screen")
     rows = tuple(Row(line, {"text": text, "aspect": "screen"}) for line, text in enumerate(texts))
     windows = (Window("in", (0, number), 0, rows, ()) for number in range(4))
-    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
+    for result in score_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
         assert (result.summary.rows, result.summary.rejected) == (2, 2)
         assert [json.loads(line)["line"] for line in result.rejected.splitlines()] == [1, 3]
 

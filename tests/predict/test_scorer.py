@@ -31,7 +31,7 @@ EXAMPLES = [replace(example, label=None) for example in embedded.load("test").se
 def ask(scorer: Scorer, examples: Sequence[Example]) -> list[Answer]:
     """What is said of the aspect of each example."""
     questions = [Question(example.text, (example.aspect_chars,)) for example in examples]
-    return [answer for inside in scorer.start(questions)() for answer in inside]
+    return [answer for inside in scorer.ask(questions)() for answer in inside]
 
 
 @pytest.mark.parametrize(

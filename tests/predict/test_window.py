@@ -21,7 +21,7 @@ from pssa.predict.parquet_schema import read_tables
 from pssa.predict.rows import RejectedRow
 from pssa.predict.scorer import Scorer
 from pssa.predict.source import find_sources
-from pssa.predict.window import AddedFields, Window, _unify_column_names, read_windows, score_window
+from pssa.predict.window import AddedFields, Window, _unify_column_names, read_windows
 from pssa.runs.answers import Answer, Question
 
 
@@ -144,7 +144,7 @@ def answer(question: Question) -> Answer:
 
 def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Window:
     window = Window("in.jsonl", (0, 9), 70, tuple(rows), OUTPUT_COLUMNS, fault)
-    return score_window(window, Scorer(start), form or OutputFormat("json_lines"))
+    return Scorer(start).score(window, form or OutputFormat("json_lines"))
 
 
 def row(line: int, text: str, **more: object) -> Row:
@@ -212,7 +212,7 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
 
     rows = [row(line, "never a screen" if line == 5 else "a screen") for line in range(64)]
     window = Window("in.jsonl", (0, 64), 0, tuple(rows), OUTPUT_COLUMNS)
-    result = score_window(window, Scorer(counted), OutputFormat("json_lines"))
+    result = Scorer(counted).score(window, OutputFormat("json_lines"))
     assert (result.summary.rows, result.summary.rejected) == (63, 1)
     assert len(asked) <= 13
 

@@ -1,9 +1,8 @@
 """Bulk scoring: files in, files out, in bounded memory."""
 
-from pssa.predict.aspects import find_aspects
 from pssa.predict.engines import Engine, LocalEngine, ProcessEngine, RayEngine
 from pssa.predict.finding import FindingOptions
-from pssa.predict.job import Job, Progress, predict
+from pssa.predict.job import Job, Progress, find_aspects, predict
 from pssa.predict.rows import Summary
 from pssa.predict.scorer import Scoring
 from pssa.predict.source import STANDARD

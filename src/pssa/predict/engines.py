@@ -20,7 +20,7 @@ from pssa.predict.finding import FindingOptions
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.scorer import Scorer, Scoring, open_scorer
 from pssa.predict.source import Source
-from pssa.predict.window import START, AddedFields, Position, Window, read_windows, score_window, start_window
+from pssa.predict.window import START, AddedFields, Position, Window, read_windows
 from pssa.runs.input_profile import FILE as PROFILE
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
@@ -45,23 +45,21 @@ class ScoringTask:
     start: Position = START
     columns: tuple[str, ...] = ()  # of the output, if rows were written before
     finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
+    finds_only: bool = False  # the run only finds aspects
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
-        aspect = self.finding.columns.aspect_columns if self.finding else ()
-        noted = (self.run / PROFILE).is_file()
-        added = AddedFields(explained=self.scoring.saliency is not None, noted=noted, aspect=aspect)
+        added = AddedFields(
+            scored=not self.finds_only,
+            explained=self.scoring.saliency is not None,
+            noted=(self.run / PROFILE).is_file(),
+            aspect=self.finding.columns.aspect_columns if self.finding else (),
+        )
         return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
-
-    def absolute(self) -> ScoringTask:
-        """Return the same with paths that hold in any directory."""
-        tagger = self.finding and self.finding.tagger
-        finding = replace(self.finding, tagger=tagger.absolute()) if self.finding and tagger else self.finding
-        return replace(self, run=self.run.absolute(), finding=finding)
 
     def open_scorer(self) -> Scorer:
         """Load the run, and what finds aspects."""
-        return open_scorer(self.run, self.scoring, self.finding)
+        return open_scorer(self.run, self.scoring, self.finding, self.finds_only)
 
 
 class Engine(Protocol):
@@ -78,13 +76,11 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class LocalEngine(Engine):
-    """Threads of this process, a window each."""
+    """Threads of this process, a window each; beside a GPU, one thread."""
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        scorer = task.open_scorer()
-        work = overlap_windows if scorer.overlaps else score_windows
-        return work(task.windows(), scorer, task.output_format)
+        return score_windows(task.windows(), task.open_scorer(), task.output_format)
 
 
 @dataclass(frozen=True)
@@ -105,10 +101,9 @@ class ProcessEngine(Engine):
 
         :raises WorkerLost: if a process was killed.
         """
-        setup = _worker_setup(task)
         # An error in the run is raised here and not in each worker.
         task.open_scorer()
-        with ProcessPool(self.workers, setup) as pool:
+        with ProcessPool(self.workers, _worker_setup(task)) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
@@ -151,26 +146,27 @@ class RayEngine(Engine):
         else:
             usual = int(resources.get("GPU", 1)) * _ACTORS_PER_GPU
         # Workers are started in directories of their own.
-        setup = _worker_setup(task.absolute())
+        finding = task.finding
+        if finding and finding.tagger:
+            finding = replace(finding, tagger=finding.tagger.absolute())
+        setup = _worker_setup(replace(task, run=task.run.absolute(), finding=finding))
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
-    """Score windows in threads of this process; yield the results in their order."""
-    with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
-        yield from map_ordered(pool, partial(score_window, scorer=scorer, output_format=output_format), windows)
+    """Score windows in this process; yield the results in their order.
 
-
-def overlap_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
-    """Score windows in this thread: it parses the next while the tokenizer cuts one and a GPU computes others.
-
-    More threads would gain nothing: Python runs one at a time, and one that launches kernels would wait for its turn each time.
-    The results are in order.
+    Threads score a window each. Beside a GPU this thread parses the next while the tokenizer cuts one and the GPU computes
+    others. More threads would gain nothing there: Python runs one at a time, and one that launches kernels would wait for its
+    turn each time.
     """
-    with rare_garbage_collection(_OVERLAPPED_GC_THRESHOLD):
-        start = partial(start_window, scorer=scorer, output_format=output_format)
-        yield from overlap_ordered(start, windows, _WINDOWS_AHEAD)
+    if scorer.overlaps:
+        with rare_garbage_collection(_OVERLAPPED_GC_THRESHOLD):
+            yield from overlap_ordered(partial(scorer.start, output_format=output_format), windows, _WINDOWS_AHEAD)
+        return
+    with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
+        yield from map_ordered(pool, partial(scorer.score, output_format=output_format), windows)
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:
@@ -189,7 +185,7 @@ def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = score_window(window, _worker["scorer"], output_format)
+        result = _worker["scorer"].score(window, output_format)
     # Their raw messages, in which settings are still marked.
     messages = [str(one.message.args[0]) for one in caught if isinstance(one.message, Warning)]
     return replace(result, warnings=tuple(messages))

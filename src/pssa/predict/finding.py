@@ -19,8 +19,6 @@ from pssa.runs.answers import Answer
 from pssa.runs.loading import is_joint
 from pssa.runs.run_names import resolve_run
 
-_ASPECTS_FROM, _ASPECTS = setting("aspects_from"), setting("aspects")
-
 
 @dataclass(frozen=True)
 class FindingOptions:
@@ -35,11 +33,15 @@ class FindingOptions:
 
     def __post_init__(self) -> None:
         if self.tagger is not None and self.names:
-            raise InputError(
-                f"a tagger finds aspects, or names are looked for; give {_ASPECTS_FROM} or {_ASPECTS}, not both"
-            )
+            given = f"{setting('aspects_from')} or {setting('aspects')}"
+            raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
         if self.names:
             NameFinder(self.names)
+
+    @property
+    def finds(self) -> bool:
+        """Whether aspects are looked for, once this is resolved."""
+        return bool(self.tagger or self.names)
 
     def resolve(self, run: Path, columns: Columns) -> FindingOptions | None:
         """Return the same with the run's own tagger where nothing else is given; None if the run has none.

@@ -44,7 +44,18 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
     the engine, since all engines compute the same; the batch size, which changes how numbers are rounded, since a job that ran
     out of memory must be able to continue.
     """
-    scoring = job.scoring
+    scoring, finding = job.scoring, job.finding
+    ignores_case = all(source.format == "csv" for source in sources)
+    columns = {
+        name: column.lower() if ignores_case else column for name, column in sorted(Columns.of(job.columns).pairs)
+    }
+    found = {
+        "the tagger": run_digest(finding.tagger) if finding.tagger else None,
+        "aspects": list(finding.names),
+        "keep_empty": finding.keep_empty,
+        "min_score": finding.min_score,
+        "mentions": finding.mentions,
+    }
     return {
         "the version of pssa": __version__,
         "the run": run_digest(job.run),
@@ -60,29 +71,14 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "the output's format": job.output_format,
         **({"escape_formulas": True} if job.escape_formulas else {}),  # as jobs of earlier versions
         "the file of rejected rows": str(job.rejected_path),
-        "columns": _column_names(job, sources),
+        "columns": str(Columns.of(columns)) or None,
         "encoding": job.encoding,
         "saliency": scoring.saliency,
         "device": scoring.chosen_device,
         "precision": scoring.precision,
         "abstain": scoring.abstain,
         "abstain_risk": scoring.abstain_risk,
-        **_finding(job),
-    }
-
-
-def _finding(job: Job) -> dict[str, Any]:
-    """Return what decides which aspects are found; nothing where none are looked for."""
-    finding = job.finding
-    if finding.tagger is None and not finding.names:
-        return {}
-    tagger = run_digest(finding.tagger) if finding.tagger else None
-    return {
-        "the tagger": tagger,
-        "aspects": list(finding.names),
-        "keep_empty": finding.keep_empty,
-        "min_score": finding.min_score,
-        "mentions": finding.mentions,
+        **(found if finding.finds else {}),
     }
 
 
@@ -110,10 +106,3 @@ def run_digest(run: Path) -> str:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def _column_names(job: Job, sources: Sequence[Source]) -> str | None:
-    named = Columns.of(job.columns)
-    ignores_case = all(source.format == "csv" for source in sources)
-    pairs = sorted((name, column.lower() if ignores_case else column) for name, column in named.pairs)
-    return str(Columns.of(dict(pairs))) or None

@@ -1,6 +1,7 @@
 """Jobs: rows of some inputs, scored by a run, into one output.
 
 Whatever the engine, the windows and what is written of them are the same. The output appears under its name when it is complete.
+`find_aspects` is a job like that of `predict`, whose output has a row for each aspect found.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import FIND_ADVICE
+from pssa.aspects.find import FIND_ADVICE, open_tagger
 from pssa.data.read_options import ON_ERRORS, check_encoding
 from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
-from pssa.predict.engines import Engine, ScoringTask
+from pssa.predict.engines import Engine, LocalEngine, ScoringTask
 from pssa.predict.finding import FindingOptions
 from pssa.predict.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.predict.output_format import choose_output_format
@@ -37,9 +37,11 @@ from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import RunDirectory
 from pssa.runs.loading import describe_run, is_joint, runtime_kind
+from pssa.runs.run_names import resolve_run
 
 BEGINNINGS = ("new", "resume", "replace")
 _EXPORTED_ROWS = 512  # of a window: all cores have one
+_TAGGER_ROWS, _ENCODER_TAGGER_ROWS = 512, 128  # of a window in which aspects are found
 _FOUND_SHARE = 4  # windows of raw texts are so many times smaller
 _EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
 _SKIP = setting("errors", "skip")
@@ -119,10 +121,35 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         job = replace(job, finding=finding, columns=replace(columns, text_only=True))
     else:
         job = replace(job, columns=replace(columns, advice=FIND_ADVICE))
-    summary = carry_out(job, engine, lambda scoring: _window_rows(root, model, scoring, finding), labels, observer)
+
+    def window_rows(scoring: Scoring) -> int:
+        n_rows = _EXPORTED_ROWS if is_joint(root) else default_window_rows(model, scoring.chosen_device)
+        if finding is not None:  # a row becomes several
+            n_rows = -(-n_rows // _FOUND_SHARE)
+        # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
+        return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
+
+    summary = _carry_out(job, engine, window_rows, labels, observer)
     if job.scoring.abstains:
         labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
+
+
+def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
+    """Carry out a job whose run is a tagger, or finds aspects, in threads of this process.
+
+    A row of the output has the input's own columns and `aspect`, `from` and `to`, so that `predict` can label it. A text without
+    aspects has no row and is counted.
+
+    :param observer: is called with the progress after each window.
+    :raises InputError: for what cannot be read or written; the message names a row by its line.
+    """
+    root = resolve_run(job.run)
+    root = root if is_joint(root) else open_tagger(root).root
+    n_rows = _ENCODER_TAGGER_ROWS if (root / "encoder").is_dir() or is_joint(root) else _TAGGER_ROWS
+    # Whatever aspects a row has, all of its text is read.
+    job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
+    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, observer=observer, finds_only=True)
 
 
 def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
@@ -130,119 +157,116 @@ def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
     return replace(scoring, device="cpu") if runtime_kind(run) == "onnx" else scoring
 
 
-def carry_out(
+def _carry_out(
     job: Job,
     engine: Engine,
     window_rows: Callable[[Scoring], int],
     labels: tuple[str, ...] = (),
     observer: Observer | None = None,
+    *,
+    finds_only: bool = False,
 ) -> Summary:
     """Let the engine work on all inputs, and write the output.
 
     :param window_rows: returns how many rows a window has, at most.
     :param labels: whose probabilities have a column each in CSV.
     """
-    output_format = choose_output_format(job.output, job.output_format, labels)
-    output_format = replace(output_format, escape_formulas=job.escape_formulas)
+    to_file = job.output != STANDARD
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     style = find_csv_style(sources)
-    output_format = output_format.styled(replace(style, has_bom=style.has_bom and job.output != STANDARD))
+    output_format = choose_output_format(job.output, job.output_format, labels)
+    output_format = replace(output_format, escape_formulas=job.escape_formulas)
+    output_format = output_format.styled(replace(style, has_bom=style.has_bom and to_file))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
-    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
-    files = _follow(Path(job.output)), _follow(job.rejected_path)
-    partial_output = PartialOutput(*files, output_format, job.begin)
-    if job.output != STANDARD and partial_output.is_settled():
-        _warn_of_existing(job)
+    require_apart(sources, Path(job.output) if to_file else None, job.rejected_path)
+    partial_output = PartialOutput(_follow(Path(job.output)), _follow(job.rejected_path), output_format, job.begin)
+    if to_file and partial_output.is_settled():
+        found = f"{job.output} exists and there is no unfinished job; nothing was done"
+        advice = f"it may come from another job: {REPLACE} scores the rows again"
+        warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
         return Summary(existed=True)
+    finding = FindingOptions(job.run) if finds_only else job.finding
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
-        with _open_output(job, partial_output, sources) as output, _resume_hints(output):
+        rejected = partial_output.rejected if job.errors == "skip" else None
+        with (
+            partial_output.opened(job_fingerprint(job, sources))
+            if to_file
+            else open_standard_output(output_format, rejected, job.begin) as output,
+            _resume_hints(output),
+        ):
             if sources and not output.is_complete:
-                start, columns = output.position, output.columns
                 task = ScoringTask(
-                    job.run, job.scoring, sources, window_rows(job.scoring), output_format, start, columns, _active(job)
+                    job.run,
+                    job.scoring,
+                    sources,
+                    window_rows(job.scoring),
+                    output_format,
+                    output.position,
+                    output.columns,
+                    finding if finding.finds else None,
+                    finds_only,
                 )
                 with closing(engine.results(task)) as results:
-                    _write(job, output, results, _reporter(sources, output, observer))
+                    _write(job, sources, results, output, observer)
                 require_unchanged(sources)
             output.publish()
     if not output.summary.rows:
-        _warn_of_no_rows(job, output.summary)
+        why = "the input has none"
+        if output.summary.texts:
+            why = f"no aspect was found in {output.summary.texts} texts"
+        elif output.summary.rejected:
+            why = f"all {output.summary.rejected} are invalid; {job.rejected_path} says why"
+        warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
     return output.summary
 
 
-def _warn_of_existing(job: Job) -> None:
-    found = f"{job.output} exists and there is no unfinished job; nothing was done"
-    advice = f"it may come from another job: {REPLACE} scores the rows again"
-    warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
-
-
-def _warn_of_no_rows(job: Job, summary: Summary) -> None:
-    why = "the input has none"
-    if summary.texts:
-        why = f"no aspect was found in {summary.texts} texts"
-    elif summary.rejected:
-        why = f"all {summary.rejected} are invalid; {job.rejected_path} says why"
-    warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
-
-
-def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:
+def _write(
+    job: Job, sources: Sequence[Source], results: Iterable[Window], output: Output, observer: Observer | None
+) -> None:
     """Write every result; a disk may take its time while the next is computed.
 
     :raises InputError: for what could not be read or written and, unless such rows are skipped, for the first rejected row.
     """
+    sizes = [source.size for source in sources]
+    total = sum(sizes) if all(sizes) else 0
+
+    def report() -> None:
+        if observer is not None:
+            read = sum(sizes[: output.position[0]]) + output.read
+            observer(Progress(output.summary.rows, output.summary.rejected, read, total))
+
+    report()
     with ThreadPoolExecutor(1, "writer") as writer:
         written: Future[None] | None = None
         for result in results:
             if written is not None:
                 written.result()
                 report()
-            written = writer.submit(output.append, _checked(job, output, result))
+            for text in result.warnings:
+                warnings.warn(PssaWarning(text), stacklevel=2)
+            if result.fault:
+                again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
+                raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
+            fitted = output.fit(result)
+            if fitted.first_rejected and job.errors == "fail":
+                advice = f"{_SKIP} leaves such rows out"
+                if output.n_kept:
+                    advice = f"{_kept_rows(output)} and {_SKIP}"
+                elif STANDARD in job.inputs and not job.format:
+                    advice = (
+                        f"name the format of standard input with {setting('format')} if it is not JSON Lines; {advice}"
+                    )
+                raise InputError(f"{fitted.first_rejected}; {advice}")
+            written = writer.submit(output.append, fitted)
         if written is not None:
             written.result()
             report()
 
 
-def _checked(job: Job, output: Output, result: Window) -> Window:
-    """Return what is written of a window; all windows before it are written.
-
-    :raises InputError: as `_write`.
-    """
-    for text in result.warnings:
-        warnings.warn(PssaWarning(text), stacklevel=2)
-    if result.fault:
-        again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
-        raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
-    fitted = output.fit(result)
-    if fitted.first_rejected and job.errors == "fail":
-        raise InputError(f"{fitted.first_rejected}; {_skip_advice(job, output)}")
-    return fitted
-
-
-def _skip_advice(job: Job, output: Output) -> str:
-    if output.n_kept:
-        return f"{_kept_rows(output)} and {_SKIP}"
-    is_guess = STANDARD in job.inputs and not job.format
-    other = f"name the format of standard input with {setting('format')} if it is not JSON Lines; " if is_guess else ""
-    return f"{other}{_SKIP} leaves such rows out"
-
-
 def _kept_rows(output: Output) -> str:
     return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
-
-
-def _active(job: Job) -> FindingOptions | None:
-    """Return how aspects are found, once that is resolved; None if each row must have one."""
-    return job.finding if job.finding.tagger or job.finding.names else None
-
-
-def _window_rows(run: Path, model: str, scoring: Scoring, finding: FindingOptions | None) -> int:
-    n_rows = _EXPORTED_ROWS if is_joint(run) else default_window_rows(model, scoring.chosen_device)
-    if finding is not None:  # a row becomes several
-        n_rows = -(-n_rows // _FOUND_SHARE)
-    # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
-    return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
 
 
 def _follow(path: Path) -> Path:
@@ -251,58 +275,30 @@ def _follow(path: Path) -> Path:
     return meant if meant.is_file() or not path.exists() else path
 
 
-def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Source]) -> AbstractContextManager[Output]:
-    if job.output != STANDARD:
-        return partial_output.opened(job_fingerprint(job, sources))
-    return open_standard_output(
-        partial_output.format, partial_output.rejected if job.errors == "skip" else None, job.begin
-    )
-
-
 @contextmanager
 def _resume_hints(output: Output) -> Generator[None]:
     """Add to the error that ends a job what is kept, and how to resume it."""
     try:
         yield
     except (KeyboardInterrupt, OSError, WorkerLost, MemoryError, RuntimeError) as end:
-        if isinstance(end, RuntimeError) and not _is_out_of_memory(end):
+        torch = sys.modules.get("torch")  # which has an error of its own
+        is_out_of_memory = isinstance(end, (MemoryError, torch.OutOfMemoryError) if torch else MemoryError)
+        if isinstance(end, RuntimeError) and not is_out_of_memory:
             raise
         if output.n_kept and isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(RunError(_kept_rows(output))) from end
+        reason = end.message if isinstance(end, WorkerLost) else str(end)
+        if is_out_of_memory:
+            reason = f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
+        elif isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
+            reason = f"{end.filename}: {end.strerror}"
         if output.n_kept:
-            raise RunError(f"{_describe(end)}; {_kept_rows(output)}") from end
-        if _is_out_of_memory(end):
-            raise RunError(_describe(end)) from end
+            raise RunError(f"{reason}; {_kept_rows(output)}") from end
+        if is_out_of_memory:
+            raise RunError(reason) from end
         if isinstance(end, OSError) and output.is_removed:
-            raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
+            raise RunError(f"{reason}; somebody has removed the unfinished job, and no row is kept") from end
         raise
-
-
-def _is_out_of_memory(end: BaseException) -> bool:
-    torch = sys.modules.get("torch")  # which has an error of its own
-    return isinstance(end, MemoryError) or (torch is not None and isinstance(end, torch.OutOfMemoryError))
-
-
-def _describe(end: BaseException) -> str:
-    if _is_out_of_memory(end):
-        return f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
-    if isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
-        return f"{end.filename}: {end.strerror}"
-    return end.message if isinstance(end, WorkerLost) else str(end)
-
-
-def _reporter(sources: Iterable[Source], output: Output, observer: Observer | None) -> Callable[[], None]:
-    sizes = [source.size for source in sources]
-    before = [0, *accumulate(sizes)]
-
-    def report() -> None:
-        if observer is not None:
-            read = before[output.position[0]] + output.read
-            total = before[-1] if all(sizes) else 0
-            observer(Progress(output.summary.rows, output.summary.rejected, read, total))
-
-    report()
-    return report
 
 
 @contextmanager

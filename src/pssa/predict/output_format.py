@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from pssa.errors import InputError, import_extra
 from pssa.predict import parquet_schema
 from pssa.predict.rows import PROBABILITIES
 from pssa.predict.source import STANDARD, CsvStyle
-from pssa.runs.table_predictions import probability_column
 
 _BY_SUFFIX = {
     ".csv": "csv",
@@ -34,7 +34,7 @@ _BY_SUFFIX = {
     ".ndjson": "json_lines",
     ".parquet": "parquet",
 }
-_ALIASES = {"jsonl": "json_lines", "json-lines": "json_lines"}
+_ALIASES = {"jsonl": "json_lines"}
 _COMPRESSIONS = (".gz", ".zst")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -55,7 +55,7 @@ class OutputFormat:
         """Return why the output cannot hold the row; empty if it can."""
         if self.name != "csv":
             return ""
-        new = sorted(name for name in set(row).difference(columns) if name.lower() not in self._replaced())
+        new = sorted(name for name in set(row).difference(columns) if name.lower() not in self._replaced)
         advice = "write JSON Lines instead of CSV"
         return f"a row has the field {shorten(new[0])}, which the first does not have; {advice}" if new else ""
 
@@ -69,8 +69,12 @@ class OutputFormat:
         if self.name == "parquet":
             return parquet_schema.encode(rows)
         if self.name == "json_lines":
-            return self._compress(_json_lines(rows))
-        names, labels = self._spread(columns), self._labels()
+            try:
+                lines = ("\n".join(map(_ENCODER.encode, rows)) + "\n").encode()
+            except ValueError:  # some row is odd
+                lines = b"".join(map(_json_line, rows))
+            return self._compress(lines)
+        names, labels = self._spread(columns), self._labels
         return self._csv(
             [
                 _cell((row[PROBABILITIES] or {}).get(labels[name], "") if name in labels else row.get(name, ""), name)
@@ -89,19 +93,20 @@ class OutputFormat:
             return b""
         return self.header(columns) if columns and self.name == "csv" else self._compress(b"")
 
+    @cached_property
     def _labels(self) -> dict[str, str]:
-        """Return each label by the name of the column with its probabilities."""
-        return {probability_column(label): label for label in self.labels}
+        """Each label by the name of the column with its probabilities."""
+        return {f"probability_{label}": label for label in self.labels}
+
+    @cached_property
+    def _replaced(self) -> frozenset[str]:
+        """The columns of an earlier job that new probabilities replace, in lower case."""
+        return frozenset(map(str.lower, self._labels))
 
     def _spread(self, columns: Sequence[str]) -> list[str]:
         """Return the columns of CSV; a table that was scored before gets new probabilities in place of the old."""
-        replaced = self._replaced()
-        kept = [name for name in columns if name.lower() not in replaced]
-        return [each for name in kept for each in (self._labels() or [name] if name == PROBABILITIES else [name])]
-
-    def _replaced(self) -> set[str]:
-        """Return the columns of an earlier job that new probabilities replace, in lower case."""
-        return set(map(str.lower, self._labels()))
+        kept = [name for name in columns if name.lower() not in self._replaced]
+        return [each for name in kept for each in (self._labels or [name] if name == PROBABILITIES else [name])]
 
     def styled(self, style: CsvStyle) -> OutputFormat:
         """Return the same format in this style, if it is CSV; the suffix of a file may have decided the delimiter."""
@@ -112,7 +117,8 @@ class OutputFormat:
     def _csv(self, records: Iterable[Sequence[Any]], begin: bytes = b"") -> bytes:
         target = io.StringIO(newline="")
         if self.escape_formulas:
-            records = ([_escape_formula(cell) for cell in record] for record in records)
+            # A cell that a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
+            records = ([f"'{cell}" if _looks_computed(cell) else cell for cell in record] for record in records)
         csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
         return self._compress(begin + target.getvalue().encode("utf-8", "replace"))
 
@@ -132,7 +138,12 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
     path = Path(output)
     compression = path.suffix.lower() if path.suffix.lower() in _COMPRESSIONS and output != STANDARD else ""
     suffix = Path(path.stem).suffix if compression else path.suffix
-    found = _format_named(name) if name else "json_lines" if output == STANDARD else _BY_SUFFIX.get(suffix.lower())
+    found = "json_lines" if output == STANDARD else _BY_SUFFIX.get(suffix.lower())
+    if name:
+        key = name.lower().replace("-", "_")
+        found = _ALIASES.get(key, key)
+        if found not in _BY_SUFFIX.values():
+            raise InputError(f"unknown output format {shorten(name)}; it can be json_lines, csv or parquet")
     if found is None:
         suffixes = ".jsonl, .csv or .parquet, with .gz or .zst after the first two to compress it"
         raise InputError(f"output {output} is neither JSON Lines, CSV nor Parquet; use a name ending in {suffixes}")
@@ -141,21 +152,6 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
     if found == "parquet" or compression == ".zst":
         import_extra("pyarrow", "data")
     return OutputFormat(found, compression, labels, "\t" if suffix.lower() == ".tsv" else "")
-
-
-def _format_named(name: str) -> str:
-    key = name.lower().replace("_", "-")
-    known = _ALIASES.get(key, key.replace("-", "_"))
-    if known not in _BY_SUFFIX.values():
-        raise InputError(f"unknown output format {shorten(name)}; it can be json_lines, csv or parquet")
-    return known
-
-
-def _json_lines(rows: Sequence[Any]) -> bytes:
-    try:
-        return ("\n".join(map(_ENCODER.encode, rows)) + "\n").encode()
-    except ValueError:  # some row is odd
-        return b"".join(map(_json_line, rows))
 
 
 def _json_line(row: Any) -> bytes:
@@ -190,10 +186,13 @@ def _finite(value: Any) -> Any:
 def _cell(value: Any, name: str) -> Any:
     """Return a value as a cell of CSV; words and tags as its reader parses them, other lists as JSON."""
     text = None
-    if name == "words" and isinstance(value, list) and all(map(_is_span, value)):
-        text = spans_as_text(value)
-    if name == "tags" and isinstance(value, list) and all(isinstance(tag, str) for tag in value):
-        text = tags_as_text(value)
+    if isinstance(value, list):
+        if name == "words" and all(
+            isinstance(each, list | tuple) and [*map(type, each)] == [int, int] for each in value
+        ):
+            text = spans_as_text(value)
+        if name == "tags" and all(isinstance(tag, str) for tag in value):
+            text = tags_as_text(value)
     if text is not None:
         return text
     if isinstance(value, dict | list):
@@ -201,12 +200,5 @@ def _cell(value: Any, name: str) -> Any:
     return _as_text(value) if isinstance(value, bytes) else value
 
 
-def _escape_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; numbers stay as they are."""
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS) or _NUMBER.fullmatch(cell):
-        return cell
-    return f"'{cell}"
-
-
-def _is_span(value: Any) -> bool:
-    return isinstance(value, list | tuple) and [*map(type, value)] == [int, int]
+def _looks_computed(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(cell)

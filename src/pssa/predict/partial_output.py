@@ -12,6 +12,8 @@ joined file when all are there. Files with the ID of an earlier job are never us
 
 from __future__ import annotations
 
+import errno
+import filecmp
 import hashlib
 import json
 import os
@@ -37,7 +39,6 @@ from pssa.errors import InputError, RunError, setting
 from pssa.predict import parquet_schema
 from pssa.predict.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.publish import appeared_error, publish_file
 from pssa.predict.rows import Summary
 from pssa.predict.window import START, Position, Window
 
@@ -47,6 +48,8 @@ _MAX_HEADER_BYTES = 1 << 24
 _DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _VERSION_1_FILES = ("journal.json", "data", "rejected", "joined")
 _OUR_FILES = re.compile(rf"(window|output)-[0-9a-f]{{8}}(-\d+)?|job\.json|{'|'.join(map(re.escape, _VERSION_1_FILES))}")
+# Errors of file systems that do not have hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.\d+\.part")
 
 
@@ -192,7 +195,7 @@ class PartialOutput:
             self._advance(_read_header(self._window_path(number)))
         for path in (self.output, self.rejected):
             if path.exists() and not (self.replaces or self.is_complete):
-                raise appeared_error(path)
+                raise _appeared(path)
 
     def _advance(self, header: Mapping[str, Any]) -> None:
         """Take note of a window that is written."""
@@ -351,3 +354,34 @@ def _read_header(path: Path) -> dict[str, Any]:
     except _DAMAGE as error:
         raise InputError.at(path, None, f"is damaged ({format_error(error)}); {BEGIN_AGAIN}") from error
     return header
+
+
+def publish_file(ready: Path, target: Path, replaces: bool) -> None:
+    """Give a file, which lies on the same disk, its own name; doing it again after a kill changes nothing.
+
+    :raises InputError: if another file has the name and must not be replaced.
+    """
+    if replaces:
+        ready.replace(target)
+        return
+    try:
+        os.link(ready, target)
+    except FileExistsError as error:
+        if not _is_same(ready, target):
+            raise _appeared(target) from error
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Without links, checking and renaming are two steps: a file that appears between them is replaced.
+        if target.exists() and not _is_same(ready, target):
+            raise _appeared(target) from error
+        ready.replace(target)
+
+
+def _appeared(target: Path) -> InputError:
+    """Return the error about a file that the job would have to replace without permission."""
+    return InputError(f"{target} has appeared since the job began; move it away, then resume with {RESUME}")
+
+
+def _is_same(ready: Path, target: Path) -> bool:
+    return target.is_file() and (ready.samefile(target) or filecmp.cmp(ready, target, shallow=False))

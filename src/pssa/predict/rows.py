@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,16 @@ class RejectedRow:
 
     def as_dict(self, source: str) -> dict[str, Any]:
         """Return plain values for the file of rejected rows."""
-        return {"source": source, "line": self.line, "reason": for_command_line(self.reason), **_shortened(self.row)}
+        known = {"source": source, "line": self.line, "reason": for_command_line(self.reason)}
+        if not self.row:
+            return known
+        try:
+            text = self.row if isinstance(self.row, str) else json.dumps(dict(self.row), default=str, allow_nan=False)
+        except (ValueError, TypeError, RecursionError):  # NaN, odd keys, or too deep
+            return {**known, "row": shorten(self.row), "shortened": True}
+        if len(text) > _MAX_REJECTED_LENGTH:
+            return {**known, "row": text[:_MAX_REJECTED_LENGTH], "shortened": True}
+        return {**known, "row": text.rstrip("\r\n") if isinstance(self.row, str) else json.loads(text)}
 
 
 @dataclass(frozen=True)
@@ -151,21 +159,6 @@ def score_each(
     return [value if all(map(_is_finite, value)) else _NOT_FINITE for value in values]
 
 
-def start_each(start: Start, questions: Sequence[Question]) -> Callable[[], list[Value | str]]:
-    """Begin to answer; what is returned waits, and returns what `score_each` returns."""
-    if not questions:
-        return list
-    try:
-        wait = start(questions)
-    except InputError as error:
-        wait = partial(_raise, error)
-    return partial(score_each, lambda part: wait() if part is questions else start(part)(), questions)
-
-
-def _raise(error: InputError) -> Sequence[Value]:
-    raise error
-
-
 def output_fields(
     fields: Mapping[str, Any],
     answer: Answer | None,
@@ -211,30 +204,15 @@ def _is_finite(answer: Answer) -> bool:
     return all(map(math.isfinite, (*answer.probabilities.values(), *(word.share for word in answer.words))))
 
 
-def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:
-    """Return the whole row, or the start of its JSON if it is long or cannot be written as JSON."""
-    if not row:
-        return {}
-    try:
-        text = row if isinstance(row, str) else json.dumps(dict(row), default=str, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):  # NaN, odd keys, or too deep
-        return {"row": shorten(row), "shortened": True}
-    if len(text) > _MAX_REJECTED_LENGTH:
-        return {"row": text[:_MAX_REJECTED_LENGTH], "shortened": True}
-    return {"row": text.rstrip("\r\n") if isinstance(row, str) else json.loads(text)}
-
-
 def _is_deep(fields: Mapping[str, Any]) -> bool:
     """Return whether a recursive writer could run out of stack."""
-    level, depth = _containers(fields.values()), 1
-    while level and depth < _MAX_DEPTH:
-        level = _containers(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
-        depth += 1
-    return bool(level)
-
-
-def _containers(values: Iterable[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, _CONTAINERS)]
+    level: list[Any] = [fields.values()]
+    for _ in range(_MAX_DEPTH):
+        values = chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for value in values if isinstance(value, _CONTAINERS)]
+        if not level:
+            return False
+    return True
 
 
 def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, cast
@@ -23,7 +23,7 @@ from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, needs_file, require_encoding, require_named_columns, scan
 from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
-from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
+from pssa.data.rows import ColumnNames, Columns, Event, Problem, Row
 from pssa.data.text_file import EncodedPath, begins_with_bom, read_text_leniently
 from pssa.errors import EmptyFile, InputError, PssaWarning, import_extra, setting
 from pssa.predict.fingerprint import BEGIN_AGAIN
@@ -34,7 +34,6 @@ _BUFFER_BYTES = 1 << 16
 _WILDCARDS = "*?["
 _ZSTD = ".zst"
 
-Event = Row | Dropped | Problem
 Watch = Callable[[int], None]  # is called with the number of bytes read so far
 
 
@@ -62,8 +61,18 @@ class Source:
         """
         path = _WatchedPath(self.title)
         path.watch, path.is_standard, path.encoding = watch, self.name == STANDARD, self.encoding
-        events = _read_to_end(scan(path, self.format, self.columns), self)
-        return _watch_rows(events, self, watch) if self.format == "parquet" else events
+        n_rows = 0
+        try:
+            for event in scan(path, self.format, self.columns):
+                # A problem after which nothing can be read is not a row that could be skipped.
+                if isinstance(event, Problem) and event.last:
+                    raise InputError.at(self.title, event.line, event.message)
+                if self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
+                    n_rows = n_rows or _count_rows(self.name)
+                    watch(self.size * event.line // n_rows)
+                yield event
+        except EmptyFile:
+            return
 
 
 @dataclass(frozen=True)
@@ -129,11 +138,14 @@ def find_sources(
         raise InputError(f"input {twice[0]} is named twice; name it once")
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    opened = (_open_source(name, format, encoding or "", named.text_only) for name in names if not _is_empty(name))
-    found = tuple(replace(source, columns=named, encoding=encoding or "") for source in opened)
-    for source in found:
-        require_named_columns(source.title, source.format, named)
-    return found
+    found = []
+    for name in names:
+        path = Path(name)
+        if name == STANDARD or not path.is_file() or path.stat().st_size:
+            source = _open_source(name, format, encoding or "", named)
+            require_named_columns(source.title, source.format, named)
+            found.append(source)
+    return tuple(found)
 
 
 def peeked_paths(inputs: Sequence[str]) -> list[Path]:
@@ -167,28 +179,24 @@ def _expand(given: str) -> list[str]:
     return found
 
 
-def _is_empty(name: str) -> bool:
-    path = Path(name)
-    return name != STANDARD and path.is_file() and path.stat().st_size == 0
-
-
-def _open_source(name: str, format: str | None, encoding: str, text_only: bool) -> Source:
+def _open_source(name: str, format: str | None, encoding: str, columns: Columns) -> Source:
     path = Path(name)
     if name == STANDARD or path.is_fifo():
         # Its format cannot be recognised: the lines that were looked at would be lost.
-        source = Source(name, format_of(name, format or "json_lines"), is_stream=True)
+        found = format_of(name, format or "json_lines")
+        source = Source(name, found, is_stream=True, columns=columns, encoding=encoding)
         if needs_file(source.format):
             raise InputError(f"{source.title} cannot have the format {source.format}, which needs a file; name one")
         return source
     watched = _WatchedPath(name)
     watched.encoding = encoding
-    found = format_of(watched, format, text_only)
+    found = format_of(watched, format, columns.text_only)
     require_encoding(watched, found)
     if name.startswith(hugging_face.PREFIX):
-        return Source(name, found)
+        return Source(name, found, columns=columns, encoding=encoding)
     if not path.exists():
         raise InputError.at(path, None, "does not exist; check the name")
-    return Source(name, found, *_size_and_time(path))
+    return Source(name, found, *_size_and_time(path), columns=columns, encoding=encoding)
 
 
 def _size_and_time(path: Path) -> tuple[int, int]:
@@ -197,28 +205,11 @@ def _size_and_time(path: Path) -> tuple[int, int]:
     return known.st_size if path.is_file() else 0, known.st_mtime_ns
 
 
-def _read_to_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
-    """Yield the events; a problem after which nothing can be read is not a row that could be skipped."""
-    try:
-        for event in events:
-            if isinstance(event, Problem) and event.last:
-                raise InputError.at(source.title, event.line, event.message)
-            yield event
-    except EmptyFile:
-        return
-
-
-def _watch_rows(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[Event]:
-    """Report progress by rows: pyarrow opens a Parquet file itself."""
+def _count_rows(name: str) -> int:
+    """Return the number of rows of a Parquet file, which its reader has checked by now."""
     from pyarrow import parquet
 
-    n_rows = 0
-    for event in events:
-        if not n_rows:  # the reader has checked the file by now
-            n_rows = parquet.read_metadata(source.name).num_rows
-        if isinstance(event, Row):
-            watch(source.size * event.line // n_rows)
-        yield event
+    return int(parquet.read_metadata(name).num_rows)
 
 
 class _WatchedPath(EncodedPath):
@@ -243,7 +234,9 @@ class _WatchedPath(EncodedPath):
         stream = io.BufferedReader(_CountingStream(cast(IO[bytes], file), self.watch), _BUFFER_BYTES)
         if self.suffix.lower() != _ZSTD or self.is_standard:
             return stream
-        return io.BufferedReader(BoundedStream(Path(self), _unpack_zstd(stream)), _BUFFER_BYTES)
+        pyarrow = import_extra("pyarrow", "data")
+        unpacked = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream), "zstd")
+        return io.BufferedReader(BoundedStream(Path(self), unpacked), _BUFFER_BYTES)
 
 
 class _CountingStream(io.RawIOBase):
@@ -273,8 +266,3 @@ class _CountingStream(io.RawIOBase):
         if not self.closed and self._file is not sys.stdin.buffer:
             self._file.close()
         super().close()
-
-
-def _unpack_zstd(stream: IO[bytes]) -> IO[bytes]:
-    pyarrow = import_extra("pyarrow", "data")
-    return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream), "zstd"))

@@ -14,7 +14,7 @@ from pssa.data.files import require_writable
 from pssa.errors import InputError, setting
 from pssa.predict.fingerprint import REPLACE
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.publish import publish_file
+from pssa.predict.partial_output import publish_file
 from pssa.predict.rows import Summary
 from pssa.predict.window import START, Position, Window
 
