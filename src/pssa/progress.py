@@ -1,4 +1,4 @@
-"""Progress bars on standard error, or lines in a log, at least every ten seconds; no torch."""
+"""Progress bars of rows and of steps on standard error, or lines in a log, at least every ten seconds; no torch."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+from rich.progress import BarColumn, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
 
-__all__ = ["QUIET_SECONDS", "SHORT_SECONDS", "Heartbeat", "StderrProgress", "clock"]
+if TYPE_CHECKING:
+    from pssa.predict import Progress
+
+__all__ = ["QUIET_SECONDS", "SHORT_SECONDS", "Heartbeat", "RowProgress", "StderrProgress", "StepProgress", "clock"]
 
 # Longest time between two lines of a log, and the least time before the line of a stage or round that ended.
 QUIET_SECONDS = 10.0
@@ -43,7 +48,7 @@ class Heartbeat:
             self._beat()
 
 
-class StderrProgress(Progress):
+class StderrProgress(Bars):
     """Progress bars on standard error; lines instead of bars if that is not a terminal."""
 
     def __init__(self, label: str, *columns: ProgressColumn, visible: bool = True) -> None:
@@ -88,3 +93,50 @@ class StderrProgress(Progress):
             self._last_line = now
             sys.stderr.write(f"pssa: {line}\n")
             sys.stderr.flush()
+
+
+class StepProgress(StderrProgress):
+    """The step that a command is at and the time since it began; a bar goes away when the command is done."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command, TimeElapsedColumn())
+        self.live.transient = True
+        self._step = self.add_task("", total=None, status="")
+        self._began = time.monotonic()
+
+    def __call__(self, name: str) -> None:
+        """Note that a step begins."""
+        self.update(self._step, status=name)
+
+    def describe(self) -> str:
+        """Return the step and the time."""
+        return f"{super().describe()}, {clock(time.monotonic() - self._began)} elapsed"
+
+
+class RowProgress(StderrProgress):
+    """The rows that a job has done, as its observer; rows of an earlier session do not count as speed."""
+
+    def __init__(self, command: str, visible: bool = True) -> None:
+        super().__init__(command, visible=visible)
+        self._rows = self.add_task("", total=None, status="")
+        self._start: tuple[float, Progress] | None = None
+        self._step: TaskID | None = None
+
+    def __call__(self, now: Progress) -> None:
+        """Show rows so far, rows per second since the first call and, if the inputs' sizes are known, the time left."""
+        began, first = self._start = self._start or (time.monotonic(), now)
+        seconds = time.monotonic() - began
+        text = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
+        if now.rejected:
+            text += f", {now.rejected:,} skipped"
+        if seconds > 0 and now.rows > first.rows:
+            text += f", {(now.rows - first.rows) / seconds:,.0f} rows/s"
+        if now.total and now.read > first.read:
+            text += f", {clock(seconds * (now.total - now.read) // (now.read - first.read))} left"
+        self.update(self._rows, completed=now.read, total=now.total or None, status=text)
+
+    def show_step(self, name: str, n_rows: int) -> None:
+        """Show how many rows a step after the job has read."""
+        if self._step is None:
+            self._step = self.add_task("", total=None, status="")
+        self.update(self._step, status=f"{name}: {n_rows:,} rows")

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.cli._progress import progress_text
 from pssa.predict import Job, LocalEngine, Progress, Scoring, Summary, predict
+from pssa.progress import RowProgress
 from pssa.runs import Config
 
 # Of different lengths, so that batches of like length would give themselves away.
@@ -226,7 +226,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_resume(
     command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
-    monkeypatch.setattr("pssa.cli._progress.row_observer", lambda bar: interrupt)
+    monkeypatch.setattr("pssa.progress.RowProgress.__call__", lambda bar, now: interrupt(now))
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
     assert result.code == 130
     assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"
@@ -269,11 +269,27 @@ def test_options_that_cannot_be_are_refused(
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_progress_tells_rows_their_speed_and_the_time_left() -> None:
-    began, now = Progress(1000, 0, 50, 450), Progress(5000, 3, 150, 450)
-    assert progress_text(began, now, 10.0) == "5,000 rows, 3 skipped, 400 rows/s, 0:00:30 left"
-    assert progress_text(began, began, 0.0) == "1,000 rows"
-    assert progress_text(Progress(0, 0, 0, 0), Progress(7200, 0, 0, 0), 3600.0) == "7,200 rows, 2 rows/s"
+def test_progress_tells_rows_their_speed_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("pssa.progress.time.monotonic", lambda: now[0])
+    for seconds, observed, lines in (
+        (
+            10.0,
+            (Progress(1000, 0, 50, 450), Progress(5000, 3, 150, 450)),
+            ["predict: 1,000 rows", "predict: 5,000 rows, 3 skipped, 400 rows/s, 0:00:30 left"],
+        ),
+        (
+            3600.0,
+            (Progress(0, 0, 0, 0), Progress(7200, 0, 0, 0)),
+            ["predict: 0 rows", "predict: 7,200 rows, 2 rows/s"],
+        ),
+    ):
+        bar, shown = RowProgress("predict", visible=False), []
+        for progress in observed:
+            bar(progress)
+            shown.append(bar.describe())
+            now[0] += seconds
+        assert shown == lines
 
 
 @pytest.mark.parametrize(("seen", "bar"), [(True, False), (False, True)])

@@ -9,8 +9,8 @@ from tests.cli.command import Command
 from tests.report.documents import parse, refuse_outside
 
 import pssa
-from pssa.cli._progress import StepProgress
 from pssa.data import embedded
+from pssa.progress import StepProgress
 
 
 @pytest.fixture(scope="module")

@@ -139,13 +139,8 @@ class SigtermHandler:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.received = True
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if _is_importing(frame):
+        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        if frame is not None:  # a module is being imported: torch would swallow the exception, and nothing is held yet
             signal.raise_signal(signal.SIGTERM)
         raise _Terminated
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported, where torch would swallow the exception and nothing is held yet."""
-    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
-        frame = frame.f_back
-    return frame is not None

@@ -79,20 +79,18 @@ class Parser(argparse.ArgumentParser):
         if found := re.match(r"argument (.+): invalid choice: '([^']*)'", message):
             self._refuse_choice(message, found[1].split("/")[-1], found[2])
         if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
-            message = self._describe_lack(found[1])
+            name, action = found[1], self._option_string_actions.get(found[1])
+            after = next((word for before, word in pairwise(self._words) if before == name), "")
+            message = f"{name} needs a value" + (
+                f": {action.help.replace('%%', '%')}" if action and action.help else ""
+            )
+            if after.startswith("-") and after.partition("=")[0] not in self._option_string_actions:
+                message = f"{name} needs a value; write one that begins with a dash as {name}={after}"
         if message.startswith("the following arguments are required: --"):
             bare = [word for before, word in pairwise(["", *self._words]) if not before.startswith("--")]
             meant = self._propose_option(bare)
             message += f" (did you mean {meant}?)" if meant else ""
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
-
-    def _describe_lack(self, name: str) -> str:
-        """Return the error of an option without a value: it comes last, or what follows begins with a dash."""
-        after = next((word for before, word in pairwise(self._words) if before == name), "")
-        if after.startswith("-") and after.partition("=")[0] not in self._option_string_actions:
-            return f"{name} needs a value; write one that begins with a dash as {name}={after}"
-        action = self._option_string_actions.get(name)
-        return f"{name} needs a value" + (f": {action.help.replace('%%', '%')}" if action and action.help else "")
 
     def _get_option_tuples(self, option_string: str) -> Any:
         """Return the options that a beginning of a name can mean: one alone if the others only continue its name."""
@@ -180,7 +178,10 @@ class HelpFormatter(argparse.HelpFormatter):
     ) -> None:
         """Name arguments and required options; all others are listed below anyway."""
         given = list(actions)
-        needed = sorted((action for action in given if action.required or not action.option_strings), key=_is_option)
+        needed = sorted(
+            (action for action in given if action.required or not action.option_strings),
+            key=lambda action: bool(action.option_strings),
+        )
         shown = [" ".join([*action.option_strings[-1:], self._format_args(action, action.dest)]) for action in needed]
         has_commands = any(isinstance(action, argparse._SubParsersAction) for action in given)
         more = [] if has_commands or len(needed) == len(given) else ["[options]"]
@@ -194,7 +195,3 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
-
-
-def _is_option(action: argparse.Action) -> bool:
-    return bool(action.option_strings)

@@ -8,20 +8,17 @@ pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._jobs import add_job, job_progress, job_settings, print_job
-from pssa.cli._options import add_device, add_format, require_at_least
+from pssa.cli._options import ROWS, add_job, add_shared, job_progress, job_settings, print_job, require_at_least
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.data.numbers import percent
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.aspects import AspectFinder, AspectSentence, EndToEndScores
-    from pssa.predict import Job, Summary
+    pass
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect per line"
 _TRAIN_OPTIONS = (
@@ -51,8 +48,8 @@ def add_parser(commands: Commands) -> None:
     option(train, "--vectors FILE", "GloVe or word2vec text file, also .gz or .zip", type=str)
     option(train, "--epochs N", "number of epochs (default: chosen on held-out sentences)")
     option(train, "--seed N", "seed of everything random (default 0)")
-    option(train, "--device NAME", "auto, cpu or cuda (default auto)")
-    add_format(train)
+    add_shared(train, "device", help="auto, cpu or cuda (default auto)", default=None)
+    add_shared(train, *ROWS)
     option(train, "--group", _GROUP_HELP)
 
     evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate)
@@ -60,17 +57,13 @@ def add_parser(commands: Commands) -> None:
     option(evaluate, "--data FILE", "sentences with all their aspects, unseen in training", required=True)
     option(evaluate, "--run RUN", "classifier that judges what is found, to measure both together", dest="run_path")
     option(evaluate, "--labels-from FILE", "labelled instances of the same sentences (default: the data)")
-    add_device(evaluate)
-    add_format(evaluate)
+    add_shared(evaluate, "device", *ROWS)
     option(evaluate, "--group", _GROUP_HELP)
-    _add_find(actions)
 
-
-def _add_find(actions: Commands) -> None:
     find = add_command(actions, "find", "list the aspects of raw text", run_find)
     add_tagger(find)
     add_job(find)
-    add_device(find)
+    add_shared(find, "device")
 
 
 def add_tagger(parser: argparse.ArgumentParser) -> None:
@@ -89,6 +82,8 @@ def run_train(arguments: argparse.Namespace) -> int:
     """
     from pssa.aspects import read_sentences, resume_aspects, train_aspects
     from pssa.aspects.find import FILE
+    from pssa.runs.run_metrics import FILE as METRICS
+    from pssa.runs.run_metrics import read_tagger_metrics
     from pssa.training.progress import TrainingProgress
 
     given = {name: getattr(arguments, name) for name in _TRAIN_OPTIONS if getattr(arguments, name) not in (None, False)}
@@ -106,7 +101,7 @@ def run_train(arguments: argparse.Namespace) -> int:
             if arguments.resume is not None:
                 resume_aspects(out, bars)
             else:
-                reading = {name: given.pop(name, None) for name in ("format", "columns", "encoding")}
+                reading = {name: given.pop(name, None) for name in ROWS}
                 data = read_sentences(given.pop("train"), group=bool(given.pop("group", False)), **reading)
                 del given["out"]
                 train_aspects(data, out, observer=bars, on_vectors=bars.on_vectors, **given)
@@ -114,14 +109,8 @@ def run_train(arguments: argparse.Namespace) -> int:
         # Until its settings are written there is nothing to resume.
         hint = [f"continue with: pssa aspects train --resume {out}"] if (out / FILE).is_file() else []
         raise KeyboardInterrupt(*hint) from None
-    return _summarise(out, arguments.json)
-
-
-def _summarise(out: Path, as_json: bool) -> int:
-    from pssa.runs.run_metrics import FILE, read_tagger_metrics
-
-    metrics = read_tagger_metrics(out / FILE)
-    if as_json:
+    metrics = read_tagger_metrics(out / METRICS)
+    if arguments.json:
         print_json({"tagger": str(out), **metrics})
     else:
         print_tagger(out, metrics)
@@ -145,15 +134,24 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     pssa aspects evaluate taggers/reviews --data test.xml --json
     pssa aspects evaluate taggers/reviews --data test.xml --run runs/reviews
     """
-    from pssa.aspects import evaluate_aspects, load_finder, read_sentences
+    from pssa.aspects import evaluate_aspects, evaluate_end_to_end, load_finder, read_sentences
+    from pssa.data.io import read_for
+    from pssa.runs import load
 
     if arguments.labels_from is not None and arguments.run_path is None:
         raise InputError("--labels-from is for a classifier that judges what is found; name one with --run RUN")
     finder = load_finder(arguments.tagger, device=arguments.device)
-    reading = {name: getattr(arguments, name) for name in ("format", "columns", "encoding", "group")}
+    reading = {name: getattr(arguments, name) for name in (*ROWS, "group")}
     sentences = read_sentences(arguments.data, **reading)
     scores = evaluate_aspects(finder, sentences)
-    both = _end_to_end(arguments, finder, sentences) if arguments.run_path is not None else None
+    both = None
+    if arguments.run_path is not None:
+        classifier = load(arguments.run_path, device=arguments.device)
+        source, more = arguments.labels_from, {}
+        if source is None:
+            source, more = arguments.data, {name: getattr(arguments, name) for name in ROWS}
+        labelled = read_for(arguments.run_path, source, labels=classifier.labels, **more)
+        both = evaluate_end_to_end(finder, classifier, sentences, labelled)
     if arguments.json:
         print_json(scores.as_dict() | ({"end_to_end": both.as_dict()} if both else {}))
         return 0
@@ -165,21 +163,6 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         aspects = f"{counted(both.gold, 'aspect')} with a label, {both.found} found, {both.right} of them right"
         say(f"{aspects}; {both.left_out} without a label left out")
     return 0
-
-
-def _end_to_end(
-    arguments: argparse.Namespace, finder: AspectFinder, sentences: Sequence[AspectSentence]
-) -> EndToEndScores:
-    from pssa.aspects import evaluate_end_to_end
-    from pssa.data.io import read_for
-    from pssa.runs import load
-
-    classifier = load(arguments.run_path, device=arguments.device)
-    source, more = arguments.labels_from, {}
-    if source is None:
-        source, more = arguments.data, {name: getattr(arguments, name) for name in ("format", "columns", "encoding")}
-    labelled = read_for(arguments.run_path, source, labels=classifier.labels, **more)
-    return evaluate_end_to_end(finder, classifier, sentences, labelled)
 
 
 def run_find(arguments: argparse.Namespace) -> int:
@@ -195,12 +178,9 @@ def run_find(arguments: argparse.Namespace) -> int:
     with job_progress("find", job) as observer:
         summary = find_aspects(job, observer)
     counts = {"aspects": summary.rows, "texts": summary.texts, "empty": summary.empty, "rejected": summary.rejected}
-    print_job(job, summary, {"output": job.output, **counts}, _summary_lines(job, summary), as_json=arguments.json)
-    return 0
-
-
-def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
     found = f"{counted(summary.rows, 'aspect')} in {counted(summary.texts, 'text')}"
-    yield f"{job.output_title}: {found}; {summary.empty} without aspects"
+    lines = [f"{job.output_title}: {found}; {summary.empty} without aspects"]
     if summary.rejected:
-        yield f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped"
+        lines.append(f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped")
+    print_job(job, summary, {"output": job.output, **counts}, lines, as_json=arguments.json)
+    return 0

@@ -14,16 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import (
-    add_conflict,
-    add_data,
-    add_errors,
-    add_format,
-    add_label_map,
-    add_labels,
-    add_occurrence,
-    reading,
-)
+from pssa.cli._options import DATA, add_shared, reading
 from pssa.cli._output import counted, print_json, require_new_file, say
 from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option
 from pssa.errors import InputError, for_command_line
@@ -42,26 +33,24 @@ def add_parser(commands: Commands) -> None:
 
     check = add_command(actions, "check", "count instances and report invalid lines", run_check)
     check.add_argument("file", metavar="FILE", help=instances)
-    add_data(check.add_argument_group("data format"))
+    add_shared(check.add_argument_group("data format"), *DATA)
 
     convert = add_command(actions, "convert", "write a file in another format", run_convert)
     convert.add_argument("input", metavar="IN", help=instances)
     convert.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
-    add_format(convert, "--from", "IN")
+    add_shared(convert, "format", usage="--from NAME", help="format of IN (default: detected)", dest="format")
+    add_shared(convert, "columns", "encoding")
     option(convert, "--to NAME", "format of OUT (default: by its extension)", dest="target")
-    add_labels(convert)
-    add_conflict(convert, "keep")
-    convert.set_defaults(conflict="keep")
-    add_label_map(convert)
-    add_errors(convert)
-    add_occurrence(convert)
+    add_shared(convert, "labels")
+    add_shared(convert, "conflict", help="treatment of the label `conflict`", default="keep")
+    add_shared(convert, "label_map", "errors", "occurrence")
     option(convert, "--evidence FILE", "evidence of IN or opinion words, to write triplets with opinions")
-    option(convert, "--force", "replace an existing OUT")
+    add_shared(convert, "force")
 
     config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
-    add_labels(config)
+    add_shared(config, "labels")
     option(config, "--out FILE", "file to write (default: print)")
-    option(config, "--force", "replace an existing file")
+    add_shared(config, "force")
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -184,18 +173,14 @@ def _list_problems(problems: Sequence[Problem]) -> list[str]:
     found = []
     for group, message in zip(shown, brief_messages(group[0] for group in shown), strict=True):
         kind = "rejected" if group[0].rejected else "warning "
-        found.append(f"  {kind}   {_places(group)}{for_command_line(message)}")
+        lines = [str(problem.line) for problem in group if problem.line is not None]
+        n_more = len(lines) - _SHOWN_SAME
+        place = f"line {lines[0]}: " if lines else ""
+        if len(lines) > 1:
+            place = f"lines {', '.join(lines[:_SHOWN_SAME])}{f' and {n_more} more' if n_more > 0 else ''}: "
+        found.append(f"  {kind}   {place}{for_command_line(message)}")
     n_more = sum(map(len, groups[_SHOWN_PROBLEMS:]))
     return [*found, f"  ... and {n_more} more; --json lists them all"] if n_more else found
-
-
-def _places(problems: Sequence[Problem]) -> str:
-    """Return the lines of problems with the same message, such as `lines 2, 3, 4 and 8 more: `."""
-    numbers = [str(problem.line) for problem in problems if problem.line is not None]
-    if len(numbers) < 2:
-        return f"line {numbers[0]}: " if numbers else ""
-    n_more = len(numbers) - _SHOWN_SAME
-    return f"lines {', '.join(numbers[:_SHOWN_SAME])}{f' and {n_more} more' if n_more > 0 else ''}: "
 
 
 def _warn_of_losses(skipped: Sequence[Problem], not_kept: Sequence[str]) -> None:

@@ -8,10 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names, reading
+from pssa.cli._options import RUN_DATA, add_run, add_shared, label_names, load_runs, read_run_data, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import load_runs, read_run_data
 from pssa.data.numbers import p_value, percent, points
 from pssa.runs.run_names import run_name
 
@@ -42,9 +41,8 @@ def add_parser(commands: Commands) -> None:
     saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
     option(parser, "--saliency S,...", saliencies, type=label_names)
     option(parser, "--evidence FILE", "evidence, triplets or TOWE file to compare saliencies with")
-    add_abstain(parser)
-    add_device(parser)
-    add_run_data(parser.add_argument_group("data format"))
+    add_shared(parser, "abstain", "abstain_risk", "device")
+    add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa evaluate runs/reviews --data test.csv --versus runs/base
     pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
     """
-    from pssa.cli._progress import StepProgress
+    from pssa.progress import StepProgress
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate
 
     classifiers = load_runs(arguments)

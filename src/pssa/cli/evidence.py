@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_data, reading
+from pssa.cli._options import DATA, add_shared, reading
 from pssa.cli._output import counted, for_terminal, print_json, print_rich, print_table, require_new_file, say
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
@@ -20,7 +20,6 @@ from pssa.data.evidence import (
     KINDS,
     Evidence,
     ExampleEvidence,
-    Finding,
     drop_word,
     flip,
     keep_above,
@@ -61,22 +60,6 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(actions, "edit", "write an edited copy", _run_edit)
     parser.add_argument("file", metavar="FILE", type=Path, help=file)
     _add_output(parser)
-    _add_edits(parser)
-
-    text = "create evidence from opinion words that people marked"
-    parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
-    parser.add_argument("file", metavar="FILE", type=Path, help="triplets, quadruples or TOWE file of opinion words")
-    option(parser, "--train FILE", "labelled instances to match (default: those of FILE)")
-    _add_output(parser)
-    add_data(parser.add_argument_group("data format"))
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--out FILE", "evidence file to write", required=True)
-    option(parser, "--force", "replace an existing file")
-
-
-def _add_edits(parser: argparse.ArgumentParser) -> None:
     for usage, nargs, edit, kind, text in (
         ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
         ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
@@ -85,6 +68,18 @@ def _add_edits(parser: argparse.ArgumentParser) -> None:
         (f"--keep {'|'.join(KINDS)}", 1, keep_kind, str, "kind of findings to keep"),
     ):
         option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, type=_edit(edit, kind))
+
+    text = "create evidence from opinion words that people marked"
+    parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
+    parser.add_argument("file", metavar="FILE", type=Path, help="triplets, quadruples or TOWE file of opinion words")
+    option(parser, "--train FILE", "labelled instances to match (default: those of FILE)")
+    _add_output(parser)
+    add_shared(parser.add_argument_group("data format"), *DATA)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    option(parser, "--out FILE", "evidence file to write", required=True)
+    add_shared(parser, "force")
 
 
 def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -145,17 +140,14 @@ def _select(evidence: Evidence, arguments: argparse.Namespace) -> Sequence[Examp
         chosen = list(examples[arguments.index : arguments.index + 1])
         fault = f"has no example at {arguments.index}; expected 0 to {len(examples) - 1}"
     elif arguments.word is not None:
-        chosen = [example for example in examples if _finds(example, arguments.word.casefold())]
+        word = arguments.word.casefold()
+        chosen = [each for each in examples if any(each.words[one.word].casefold() == word for one in each.findings)]
         fault = f"has no finding {arguments.word!r}; `pssa evidence stats {arguments.file}` lists frequent ones"
     else:
         return examples
     if not chosen:
         raise InputError.at(arguments.file, None, fault)
     return chosen
-
-
-def _finds(example: ExampleEvidence, word: str) -> bool:
-    return any(example.words[finding.word].casefold() == word for finding in example.findings)
 
 
 def _run_diff(arguments: argparse.Namespace) -> int:
@@ -307,15 +299,10 @@ def mark_words(example: ExampleEvidence) -> Text:
         if start <= index < end:
             text.append("[" * (index == start) + word + "]" * (index == end - 1), "bold")
         else:
-            text.append(*_styled(word, found.get(index)))
+            finding = found.get(index)
+            sign, style = ("", "") if finding is None else ("+", "green") if finding.kind == ACTIVE else ("-", "red")
+            text.append(word + (f"[{sign}{finding.iteration}]" if finding else ""), style)
     return text
-
-
-def _styled(word: str, finding: Finding | None) -> tuple[str, str]:
-    if finding is None:
-        return word, ""
-    sign, style = ("+", "green") if finding.kind == ACTIVE else ("-", "red")
-    return f"{word}[{sign}{finding.iteration}]", style
 
 
 def _print_rest(count: int) -> None:

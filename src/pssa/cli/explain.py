@@ -9,19 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_format, add_run, require_at_least
+from pssa.cli._options import ROWS, add_run, add_shared, require_at_least, set_row_defaults
 from pssa.cli._output import counted, print_json, print_rich, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import set_row_defaults
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.data.example import Example
     from pssa.data.rows import Row
-    from pssa.runs import Classifier
     from pssa.runs.answers import Explanation
 
-_OF_INPUT = ("columns", "format", "encoding")  # options of --input
 _OFFSETS = re.compile(r"(\d+):(\d+)")
 
 
@@ -32,14 +29,14 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--text", help="sentence to explain")
     option(parser, "--aspect A", "aspect in the text, as words or offsets FROM:TO; repeatable", action="append")
     option(parser, "--input FILE", "file of sentences and aspects, instead of --text")
-    add_format(parser)
+    add_shared(parser, *ROWS)
     option(parser, "--limit N", "number of rows of the input", 20)
     option(parser, "--saliency NAME", "saliency that scores the words (default: by model)", default="")
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--html FILE", "HTML page to write")
     option(parser, "--svg FILE", "SVG drawing to write")
-    option(parser, "--force", "replace existing files")
-    add_device(parser)
+    add_shared(parser, "force")
+    add_shared(parser, "device")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,22 +46,30 @@ def run(arguments: argparse.Namespace) -> int:
     pssa explain runs/reviews --input test.csv --limit 5 --html heat.html
     pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out
     """
-    from pssa.report import to_terminal
+    from pssa.data.files import write_atomically
+    from pssa.report import to_html, to_svg, to_terminal
     from pssa.report.run_reader import name_runs
     from pssa.runs import load
-    from pssa.runs.explain import explain
+    from pssa.runs.explain import explain, usable_saliencies
 
     _check(arguments)
     examples, warnings, has_more = _read_examples(arguments)
     now, before = explain(load(arguments.run_path, device=arguments.device), examples, arguments.saliency), None
     if arguments.versus is not None:
-        second = load(arguments.versus, device=arguments.device)
-        before = explain(second, examples, _common_saliency(second, now, arguments.saliency))
+        second, saliency = load(arguments.versus, device=arguments.device), now[0].saliency
+        # A saliency that nobody chose and that this model cannot use gives way to its own.
+        is_common = arguments.saliency or saliency in usable_saliencies(second)
+        before = explain(second, examples, saliency if is_common else "")
     pictured: dict[str, Any] = {
         "versus": before,
         "names": name_runs(arguments.run_path, arguments.versus or arguments.run_path),
     }
-    written = _write(arguments, now, pictured)
+    written = {}
+    for kind, draw in (("html", to_html), ("svg", to_svg)):
+        path = getattr(arguments, kind)
+        if path is not None:
+            write_atomically(path, draw(now, **pictured).encode())
+            written[kind] = str(path)
     if arguments.json:
         values = _as_dict(arguments.run_path, now)
         values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
@@ -75,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
         say(warning)
     if has_more:
         say(f"... and more; show more with --limit (now {arguments.limit})")
-    for path in written.values():
-        say(f"{path}: {counted(len(now), 'heat map')}")
+    for name in written.values():
+        say(f"{name}: {counted(len(now), 'heat map')}")
     return 0
 
 
@@ -85,7 +90,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("pssa explain needs either --text T with --aspect A, or --input FILE")
     if (arguments.text is None) != (arguments.aspect is None):
         raise InputError("--text and --aspect go together; to find the aspects of a text, use pssa try TEXT")
-    for name in _OF_INPUT:
+    for name in ROWS:
         if arguments.input is None and getattr(arguments, name) is not None:
             raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")
     require_at_least(1, arguments, "limit")
@@ -100,7 +105,7 @@ def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[s
 
     if arguments.input is not None:
         set_row_defaults(arguments, [str(arguments.input)])
-        options = {name: getattr(arguments, name) for name in _OF_INPUT}
+        options = {name: getattr(arguments, name) for name in ROWS}
         rows = stream(arguments.input, **options)
         return _read_rows(arguments.input, rows, arguments.limit)
     try:
@@ -138,28 +143,6 @@ def _read_rows(path: Path, rows: Iterator[Row], limit: int) -> tuple[list[Exampl
     if not examples:
         raise InputError.at(path, None, "has no rows; expected at least one")
     return examples, warnings, next(rows, None) is not None
-
-
-def _common_saliency(classifier: Classifier, now: Sequence[Explanation], chosen: str) -> str:
-    """Return the saliency of the first run, or the usual one if nobody chose it and this model cannot use it."""
-    from pssa.runs.explain import usable_saliencies
-
-    used = now[0].saliency
-    return used if chosen or used in usable_saliencies(classifier) else ""
-
-
-def _write(arguments: argparse.Namespace, now: Sequence[Explanation], pictured: dict[str, Any]) -> dict[str, str]:
-    """Write the HTML and SVG files and return their names by kind."""
-    from pssa.data.files import write_atomically
-    from pssa.report import to_html, to_svg
-
-    written = {}
-    for kind, draw in (("html", to_html), ("svg", to_svg)):
-        path = getattr(arguments, kind)
-        if path is not None:
-            write_atomically(path, draw(now, **pictured).encode())
-            written[kind] = str(path)
-    return written
 
 
 def _as_dict(run: Path, explanations: Sequence[Explanation]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pssa.cli._options import add_run
+from pssa.cli._options import add_run, add_shared
 from pssa.cli._output import print_json, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
@@ -15,7 +15,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "export", "export a run to ONNX, a compact copy or a model hub", run)
     add_run(parser)
     option(parser, "--onnx FILE", "ONNX file to write")
-    option(parser, "--force", "replace an existing ONNX file")
+    add_shared(parser, "force")
     option(parser, "--compact DIR", "directory for a copy in half precision, without training data")
     option(parser, "--hub OWNER/NAME", "repository of the model hub to upload to")
     option(parser, "--private", "make the repository private")

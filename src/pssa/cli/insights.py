@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pssa.cli._jobs import add_begin, add_finding, add_input, begin_mode, finding_options
-from pssa.cli._options import add_device, add_format, add_optional_run
+from pssa.cli._options import FINDING, ROWS, add_run, add_shared, begin_mode, finding_options, set_row_defaults
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import set_row_defaults
 
 if TYPE_CHECKING:
     from pssa.insights.job import InsightsJob, InsightsSummary
-    from pssa.progress import StderrProgress
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "insights", "show what customers like and dislike in many reviews", run)
-    add_optional_run(parser)
-    add_input(parser, "reviews in any format, also .gz or .zst")
+    add_run(parser, is_optional=True)
+    add_shared(parser, "input", help="reviews in any format, also .gz or .zst")
     option(parser, "--out FILE", "HTML page to write", required=True)
     option(parser, "--by COLUMN", "column of groups to compare, such as a branch or a product")
     option(parser, "--date COLUMN", "column of dates, to show changes over time")
@@ -30,10 +26,8 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--rows FILE", "CSV, JSON Lines or Parquet to write: a line per aspect")
     option(parser, "--groups FILE", "CSV of spellings and groups: read if it exists, else written")
     option(parser, "--held-out FILE", "labelled reviews on which to measure the run's error rates")
-    add_begin(parser, "existing files")
-    add_device(parser)
-    add_format(parser)
-    add_finding(parser.add_argument_group("rows without aspects"))
+    add_shared(parser, "resume", "force", "device", *ROWS)
+    add_shared(parser.add_argument_group("rows without aspects"), *FINDING)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,29 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     pssa insights runs/reviews --input reviews.csv --columns text=review --by branch --date visited --out insights.html
     pssa insights --input reviews.csv --groups groups.csv --table aspects.csv --rows rows.csv --out insights.html
     """
-    from pssa.cli._progress import row_observer
-    from pssa.insights.job import make_insights
-    from pssa.progress import StderrProgress
+    from pssa.insights.job import InsightsJob, make_insights
+    from pssa.predict import Scoring
+    from pssa.progress import RowProgress
 
     set_row_defaults(arguments, arguments.input)
-    job = _job(arguments)
-    writes_groups = job.groups is not None and not job.groups.exists()
-    with StderrProgress("insights") as bar:
-        summary = make_insights(job, None, row_observer(bar), _stepper(bar))
-    if arguments.json:
-        print_json(summary.as_dict())
-    else:
-        _print_summary(job, summary)
-        if writes_groups:
-            say(f"{job.groups}: groups of aspects; edit them, then run the same command with --force")
-    return 0
-
-
-def _job(arguments: argparse.Namespace) -> InsightsJob:
-    from pssa.insights.job import InsightsJob
-    from pssa.predict import Scoring
-
-    return InsightsJob(
+    job = InsightsJob(
         inputs=tuple(arguments.input),
         out=arguments.out,
         run=arguments.run_path,
@@ -84,18 +61,16 @@ def _job(arguments: argparse.Namespace) -> InsightsJob:
         finding=finding_options(arguments),
         scoring=Scoring(device=arguments.device),
     )
-
-
-def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
-    """Return a function that shows how many rows a step after scoring has read."""
-    task: list[Any] = []
-
-    def step(name: str, n_rows: int) -> None:
-        if not task:
-            task.append(bar.add_task("", total=None, status=""))
-        bar.update(task[0], status=f"{name}: {n_rows:,} rows")
-
-    return step
+    writes_groups = job.groups is not None and not job.groups.exists()
+    with RowProgress("insights") as bar:
+        summary = make_insights(job, None, bar, bar.show_step)
+    if arguments.json:
+        print_json(summary.as_dict())
+    else:
+        _print_summary(job, summary)
+        if writes_groups:
+            say(f"{job.groups}: groups of aspects; edit them, then run the same command with --force")
+    return 0
 
 
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:

@@ -6,11 +6,19 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pssa.cli._jobs import add_finding, add_job, finding_options, job_progress, job_settings, print_job
-from pssa.cli._options import add_abstain, add_device, add_engine, add_run
+from pssa.cli._options import (
+    FINDING,
+    add_job,
+    add_run,
+    add_shared,
+    finding_options,
+    job_progress,
+    job_settings,
+    print_job,
+    set_row_defaults,
+)
 from pssa.cli._output import counted
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import set_row_defaults
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,21 +33,18 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--escape-formulas", "escape CSV cells that a spreadsheet would compute")
     option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
     finding = parser.add_argument_group("rows without aspects")
-    add_finding(finding)
+    add_shared(finding, *FINDING)
     option(finding, "--keep-empty", "write a row without label for a text without aspects")
     option(finding, "--min-score X", "least score of an aspect that is found", type=float)
     option(finding, "--mentions", "label aspects that are named without an opinion too")
-    _add_scoring(parser.add_argument_group("scoring"))
-
-
-def _add_scoring(group: argparse._ActionsContainer) -> None:
-    add_abstain(group)
+    group = parser.add_argument_group("scoring")
+    add_shared(group, "abstain", "abstain_risk")
     option(group, "--batch-size N", "sentences in one step (default: by model and device)")
-    add_device(group)
+    add_shared(group, "device")
     precision = "float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
     option(group, "--precision NAME", precision, default="auto")
     option(group, "--workers N", "number of worker processes (default: threads of one process)")
-    add_engine(group)
+    option(group, "--engine NAME", "local, or ray for a Ray cluster", "local")
     option(group, "--address A", "address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)")
     option(group, "--actors N", "models in the cluster (default: one per CPU, or four per GPU)")
 
@@ -52,19 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
-    from pssa.predict import predict
+    from pssa.predict import Job, Scoring, predict
 
     set_row_defaults(arguments, arguments.input)
-    job, engine = _job(arguments), _engine(arguments)
-    with job_progress("predict", job) as observer:
-        summary = predict(job, engine, observer)
-    print_job(job, summary, summary.as_dict(), _summary_lines(job, summary), as_json=arguments.json)
-    return 0
-
-
-def _job(arguments: argparse.Namespace) -> Job:
-    from pssa.predict import Job, Scoring
-
     scoring = Scoring(
         saliency=arguments.explain,
         batch_size=arguments.batch_size,
@@ -73,13 +68,18 @@ def _job(arguments: argparse.Namespace) -> Job:
         abstain=arguments.abstain,
         abstain_risk=arguments.abstain_risk,
     )
-    return Job(
+    job = Job(
         run=arguments.run_path,
         **job_settings(arguments),
         escape_formulas=arguments.escape_formulas,
         scoring=scoring,
         finding=finding_options(arguments),
     )
+    engine = _engine(arguments)
+    with job_progress("predict", job) as observer:
+        summary = predict(job, engine, observer)
+    print_job(job, summary, summary.as_dict(), _summary_lines(job, summary), as_json=arguments.json)
+    return 0
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

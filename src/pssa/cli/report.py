@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from pssa.cli._options import add_run, add_run_data, require_at_least
+from pssa.cli._options import RUN_DATA, add_run, add_shared, read_run_data, require_at_least
 from pssa.cli._output import print_json, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import read_run_data
 
 
 def add_parser(commands: Commands) -> None:
@@ -18,8 +17,8 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--data FILE", "labelled instances unseen in training")
     option(parser, "--sample N", "instances to measure faithfulness on", 100)
     option(parser, "--out FILE", "HTML file to write", required=True)
-    option(parser, "--force", "replace an existing file")
-    add_run_data(parser.add_argument_group("data format"))
+    add_shared(parser, "force")
+    add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa report runs/reviews --data test.csv --out report.html
     pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html
     """
-    from pssa.cli._progress import StepProgress
+    from pssa.progress import StepProgress
     from pssa.report.run_report import write_report
     from pssa.runs.loading import describe_run
 

@@ -9,16 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import READING, add_abstain, add_data, add_device, add_optional_run, reading, require_at_least
-from pssa.cli._parser import INTERRUPTED, Commands, add_command, option, run_path
+from pssa.cli._options import DATA, add_run, add_shared, reading, require_at_least
+from pssa.cli._parser import INTERRUPTED, Commands, add_command, option
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
     import socket
 
-    from pssa.serve.batcher import Batcher
-    from pssa.serve.limits import Limits
     from pssa.serve.review.session import Review
 
 _VARIABLE = "PSSA_TOKEN"
@@ -27,11 +25,9 @@ _VARIABLE = "PSSA_TOKEN"
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run)
-    add_optional_run(parser)
+    add_run(parser, is_optional=True)
     option(parser, "--versus RUN2", "run to compare with")
-    option(
-        parser, "--aspects-from DIR", "tagger that finds aspects, or starter (default: that of the run)", type=run_path
-    )
+    add_shared(parser, "aspects_from")
     option(parser, "--evidence FILE", "evidence to review at /evidence")
     option(parser, "--corpus FILE", "training data of the evidence")
     option(parser, "--second FILE", "second evidence file, to find disagreements")
@@ -46,9 +42,9 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--limits FILE", "TOML file with limits of requests and of the queue")
-    add_device(parser)
-    add_abstain(parser)
-    add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
+    add_shared(parser, "device", "abstain", "abstain_risk")
+    data = parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)")
+    add_shared(data, *DATA)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.serve.access import choose_access
     from pssa.serve.app import create_app
+    from pssa.serve.batcher import open_batcher
     from pssa.serve.limits import Limits
     from pssa.serve.logs import AccessLog, log_to_stdout
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
@@ -80,8 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
             is_file = str(arguments.access_log) != "-"
             log = AccessLog(arguments.access_log, "json" if is_file else arguments.log)
             stack.callback(log.close)
-        batcher = _batcher(arguments, limits)
-        _share_cores(arguments.threads)
+        folders = [path for path in (arguments.run_path, arguments.versus) if path is not None]
+        abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
+        batcher = open_batcher(folders, limits, arguments.device, arguments.aspects_from, **abstaining)
+        torch = sys.modules.get("torch")  # a model that runs without it has its own threads
+        if torch is not None and (arguments.threads is not None or "OMP_NUM_THREADS" not in os.environ):
+            # Leave a core to the network: threads of a model that wait for each other are slower than one thread.
+            torch.set_num_threads(arguments.threads or max(1, torch.get_num_threads() - 1))
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)
@@ -93,14 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         os._exit(INTERRUPTED)
     return 0
-
-
-def _batcher(arguments: argparse.Namespace, limits: Limits) -> Batcher:
-    from pssa.serve.batcher import open_batcher
-
-    folders = [path for path in (arguments.run_path, arguments.versus) if path is not None]
-    abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
-    return open_batcher(folders, limits, arguments.device, arguments.aspects_from, **abstaining)
 
 
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:
@@ -120,13 +114,6 @@ def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -
             where, what = ("evidence", "To review evidence") if arguments.evidence else ("", "With its token")
             say(f"{what}, open {url}/{where}#token={token}")
     sys.stdout.flush()
-
-
-def _share_cores(threads: int | None) -> None:
-    """Leave a core to the network: threads of a model that wait for each other are slower than one thread."""
-    torch = sys.modules.get("torch")  # a model that runs without it has its own threads
-    if torch is not None and (threads is not None or "OMP_NUM_THREADS" not in os.environ):
-        torch.set_num_threads(threads or max(1, torch.get_num_threads() - 1))
 
 
 def _token(path: Path | None) -> str | None:
@@ -149,7 +136,7 @@ def _token(path: Path | None) -> str | None:
 
 def _review(arguments: argparse.Namespace) -> Review | None:
     if arguments.evidence is None:
-        for name in ("corpus", *READING, "second"):
+        for name in ("corpus", *DATA, "second"):
             if getattr(arguments, name) is not None:
                 raise InputError(f"--{name.replace('_', '-')} needs --evidence FILE; add it")
         return None

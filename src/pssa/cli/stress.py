@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_device, add_run, add_run_data, require_at_least
-from pssa.cli._output import counted, print_json, print_rich, print_table, say
+from pssa.cli._options import RUN_DATA, add_run, add_shared, load_runs, read_run_data, require_at_least
+from pssa.cli._output import counted, print_json, print_rich, print_table, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import load_runs, read_run_data
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
-    from pssa.data import Corpus
     from pssa.runs import Classifier
     from pssa.stress import StressResult, VariantSet
 
@@ -28,8 +26,8 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--variants FILE", "variants to write, or to read if the file exists")
     option(parser, "--evidence FILE", "evidence, triplets or TOWE file of opinion words (default: a lexicon)")
     option(parser, "--examples N", "mistakes to show as heat maps", 4)
-    add_device(parser)
-    add_run_data(parser.add_argument_group("data format"))
+    add_shared(parser, "device")
+    add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,58 +38,42 @@ def run(arguments: argparse.Namespace) -> int:
     pssa stress runs/reviews --data test.csv --versus runs/base
     pssa stress runs/reviews --data test.csv --variants variants.jsonl
     """
-    from pssa.cli._progress import StepProgress
-    from pssa.stress import stress, write_variants
+    from pssa.data.opinion_words import evidence_source
+    from pssa.progress import StepProgress
+    from pssa.stress import compare_all_right, make_variants, read_variants, stress, write_variants
 
-    _check(arguments)
+    require_at_least(0, arguments, "examples")
+    path = arguments.variants
+    is_new = path is not None and not path.exists()
+    if is_new:
+        require_new_file(path, force=False)  # before a long computation
+    elif path is not None and arguments.evidence:
+        raise InputError(f"{path} exists and holds the variants; leave --evidence out")
     classifiers = load_runs(arguments)
     corpus = read_run_data(arguments, classifiers[0].labels)
     with StepProgress("stress") as step:
         step("making variants")
-        variants = _variants(arguments, corpus)
+        if path is not None and not is_new:
+            variants = read_variants(path, corpus)
+        else:
+            variants = make_variants(
+                corpus, evidence_source(arguments.evidence)(corpus) if arguments.evidence else None
+            )
         step("scoring")
         results = [stress(classifier, variants) for classifier in classifiers]
-    is_new = arguments.variants is not None and not arguments.variants.exists()
     if is_new:
-        write_variants(variants, arguments.variants)
+        write_variants(variants, path)
     if arguments.json:
-        print_json(_as_dict(results))
+        values = results[0].as_dict()
+        if len(results) > 1:
+            values |= {"versus": results[1].as_dict(), "p_all_right": compare_all_right(*results)}
+        print_json(values)
         return 0
     _print(results, arguments.versus)
     if is_new:
-        say(f"{arguments.variants}: {counted(len(variants.variants), 'variant')} to check and correct")
+        say(f"{path}: {counted(len(variants.variants), 'variant')} to check and correct")
     _print_mistakes(classifiers[0], variants, results[0], arguments.examples)
     return 0
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse options that exclude each other, and a file that could not be written after a long computation."""
-    from pssa.cli._output import require_new_file
-
-    path = arguments.variants
-    require_at_least(0, arguments, "examples")
-    if path is not None and path.exists() and arguments.evidence:
-        raise InputError(f"{path} exists and holds the variants; leave --evidence out")
-    if path is not None and not path.exists():
-        require_new_file(path, force=False)
-
-
-def _variants(arguments: argparse.Namespace, corpus: Corpus) -> VariantSet:
-    from pssa.data.opinion_words import evidence_source
-    from pssa.stress import make_variants, read_variants
-
-    if arguments.variants is not None and arguments.variants.exists():
-        return read_variants(arguments.variants, corpus)
-    return make_variants(corpus, evidence_source(arguments.evidence)(corpus) if arguments.evidence else None)
-
-
-def _as_dict(results: list[StressResult]) -> dict[str, Any]:
-    from pssa.stress import compare_all_right
-
-    values = results[0].as_dict()
-    if len(results) > 1:
-        values |= {"versus": results[1].as_dict(), "p_all_right": compare_all_right(*results)}
-    return values
 
 
 def _print(results: list[StressResult], versus: Path | None) -> None:

@@ -94,20 +94,17 @@ def _read_texts(given: Sequence[str]) -> list[str]:
 
     if not given and sys.stdin.isatty():
         raise InputError('pssa try needs a text, such as: pssa try "Great view, but the waiter was rude."')
-    texts = _read_lines() if list(given) in ([], [_STANDARD]) else list(given)
+    texts = list(given)
+    if texts in ([], [_STANDARD]):
+        try:
+            texts = [line.strip() for line in islice(sys.stdin, _MOST_TEXTS + 1)]
+        except UnicodeDecodeError as error:
+            raise InputError("standard input is not UTF-8; encode it as UTF-8") from error
+        if len(texts) > _MOST_TEXTS:
+            raise InputError(f"standard input has more than {_MOST_TEXTS} lines; label files with pssa predict")
     if not any(text.strip() for text in texts):
         raise InputError("the text is empty; give a sentence or more")
     return [check_text(text) for text in texts if text.strip()]
-
-
-def _read_lines() -> list[str]:
-    try:
-        lines = [line.strip() for line in islice(sys.stdin, _MOST_TEXTS + 1)]
-    except UnicodeDecodeError as error:
-        raise InputError("standard input is not UTF-8; encode it as UTF-8") from error
-    if len(lines) > _MOST_TEXTS:
-        raise InputError(f"standard input has more than {_MOST_TEXTS} lines; label files with pssa predict")
-    return lines
 
 
 def as_dict(text: str, answers: Sequence[Answer]) -> dict[str, Any]:
