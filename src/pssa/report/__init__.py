@@ -5,8 +5,8 @@ rich.print(to_terminal(explanations))
 Path("map.html").write_text(to_html(explanations), "utf-8")
 """
 
-from pssa.report.html import html_fragment, to_html
-from pssa.report.svg import to_svg
-from pssa.report.terminal import to_terminal
+from __future__ import annotations
 
-__all__ = ["html_fragment", "to_html", "to_svg", "to_terminal"]
+from pssa.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, __file__)

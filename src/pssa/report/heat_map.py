@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from pssa.data.numbers import percent
 from pssa.errors import InputError
@@ -42,8 +43,7 @@ class Segment:
     is_aspect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """An explanation and, if two classifiers are compared, the other's explanation of the same aspect."""
 
     now: Explanation
@@ -130,7 +130,8 @@ def pairs(explanations: Sequence[Explanation], versus: Sequence[Explanation] | N
     """Join each explanation with its counterpart, if there is one; both must explain the same aspects."""
     if versus is None:
         return [Pair(explanation) for explanation in explanations]
-    if [_subject(given) for given in explanations] != [_subject(given) for given in versus]:
+    ours, theirs = ([(one.text, one.spans, one.aspect) for one in given] for given in (explanations, versus))
+    if ours != theirs:
         raise InputError("the two lists explain different aspects; explain the same aspects in the same order")
     return [Pair(now, before) for now, before in zip(explanations, versus, strict=True)]
 
@@ -147,7 +148,3 @@ def changes(now: Explanation, before: Explanation) -> list[tuple[str, float, flo
     rows = zip(words, before.shares, now.shares, strict=True)
     found = [(word, old, new) for word, old, new in rows if abs(new - old) >= _MIN_CHANGE]
     return sorted(found, key=lambda change: -abs(change[2] - change[1]))[:_N_CHANGES]
-
-
-def _subject(explanation: Explanation) -> tuple[object, ...]:
-    return explanation.text, explanation.spans, explanation.aspect

@@ -30,15 +30,11 @@ def make_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_finalize,
+        finalize=lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     environment.globals |= {name: getattr(heat_map, name) for name in _GLOBALS}
     environment.filters |= {"percent": percent, "share": heat_map.format_share}
     return environment
-
-
-def _finalize(value: Any) -> Any:
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 _ENVIRONMENT = make_environment()

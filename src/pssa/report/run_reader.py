@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,16 @@ class ReportedRun:
     def open(cls, root: Path) -> ReportedRun:
         """Read a run, or the model of a stage."""
         directory = RunDirectory.open(root)
+        classifier = None
+        if (root / "model.json").is_file():
+            with suppress(RunError):  # before the first epoch
+                classifier = load(root)
         card, config, evidence = root / "README.md", root / "config.toml", root / "evidence.jsonl"
         return cls(
             root=root,
             name=name_run(root),
             is_finished=directory.finished,
-            classifier=_load(root),
+            classifier=classifier,
             config=Config.from_toml(config) if config.is_file() else None,
             metrics=read_metrics(root / FILE) if directory.finished else None,
             history=tuple(_history(root)),
@@ -67,37 +72,22 @@ def name_runs(run: Path, versus: Path) -> tuple[str, str]:
     return first, second if first != second else f"{second} (versus)"
 
 
-def _load(root: Path) -> Classifier | None:
-    """Load the classifier of a finished or unfinished run; None before the first epoch."""
-    try:
-        return load(root) if (root / "model.json").is_file() else None
-    except RunError:
-        return None
-
-
 def _history(root: Path) -> list[EpochRecord]:
     """Return the epochs of a finished run, or those in the checkpoints of an unfinished one."""
     path = root / "history.jsonl"
     if path.is_file():
         lines = read_bounded(path, _MAX_BYTES).splitlines()
         try:
-            return [_parse_epoch(line) for line in lines]
+            records = [EpochRecord(**json.loads(line)) for line in lines]
+            for each in records:  # the file may come from a stranger
+                numbers = (each.epoch, each.loss, each.penalty, each.accuracy, each.dev_accuracy, each.dev_macro_f1)
+                known = [one for one in numbers if one is not None]
+                is_sound = all(isinstance(one, float) or (isinstance(one, int) and abs(one) < 1 << 53) for one in known)
+                if not (is_sound and isinstance(each.stage, str)):
+                    raise ValueError(f"an epoch is {shorten(each.as_dict())}")
+            return records
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
     found = sorted(root.glob("stages/*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     checkpoints = [FileStore(path).load() for path in found]
     return [record for checkpoint in checkpoints if checkpoint is not None for record in checkpoint.history]
-
-
-def _parse_epoch(line: bytes) -> EpochRecord:
-    """Return the epoch that a line describes; the file may come from a stranger."""
-    record = EpochRecord(**json.loads(line))
-    numbers = (record.epoch, record.loss, record.penalty, record.accuracy, record.dev_accuracy, record.dev_macro_f1)
-    if not isinstance(record.stage, str) or not all(map(_is_measured, numbers)):
-        raise ValueError(f"an epoch is {shorten(record.as_dict())}")
-    return record
-
-
-def _is_measured(value: object) -> bool:
-    """Whether a value is a number, maybe not a finite one, or missing."""
-    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 1 << 53)

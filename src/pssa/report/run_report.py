@@ -5,7 +5,7 @@ The page stays small whatever the run's size: it shows the first or most telling
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
@@ -68,40 +68,46 @@ def make_report(
     begin = on_step or (lambda name: None)
     reported = ReportedRun.open(Path(run))
     classifiers = _load_both(reported, Path(versus) if versus is not None else reported.initial)
-    test = read_as_trained(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
+    labels = DEFAULT_LABELS if reported.classifier is None else reported.classifier.labels
+    test = read_as_trained(run, data, labels=labels) if isinstance(data, (str, Path)) else data
     begin("scoring")
     results = {} if test is None else {name: evaluate(each, test) for name, each in classifiers.items()}
     overlap = count_train_overlap(run, test) if test is not None and results else None
     begin("measuring faithfulness")
-    trusts = _trusts(classifiers, test, sample) if test is not None and classifiers else {}
+    trusts: dict[str, Trust] = {}
+    unmeasured = ""  # why heat maps could not be measured
+    if test is not None and classifiers:
+        try:
+            trusts = measure_trust(classifiers, test, sample)
+        except InputError as error:
+            unmeasured = str(error)
     shown = _trained_on(reported) if test is None else test.examples
-    known = {} if isinstance(trusts, str) else trusts
-    sections = [summary_section(reported, results, known, overlap, shown), run_section(reported)]
+    sections = [summary_section(reported, results, trusts, overlap, shown), run_section(reported)]
     if results:
         sections.append(scores_section(results, overlap))
     if confidence := confidence_section(results, classifiers):
         sections.append(confidence)
-    sections += _training_sections(reported)
+    if reported.history:
+        sections.append(training_section(reported.history))
+    if reported.evidence is not None:
+        sections.append(evidence_section(reported.evidence))
     if len(classifiers) == 2:
         begin("comparing predictions")
         sections += _changes(shown, classifiers, results)
     if test is not None and classifiers:
         begin("scoring variants")
         sections.append(stress_section(classifiers, test))
-    if trusts:
-        sections.append(faithfulness_section(trusts))
+    if trusts or unmeasured:
+        sections.append(faithfulness_section(unmeasured or trusts))
     if reported.card:
         sections.append(make_section("card", "Model card", card=reported.card))
-    title = f"Report: {reported.name}"
-    return render("report.html.jinja", title=title, notes=_notes(reported, test), sections=sections)
-
-
-def _training_sections(run: ReportedRun) -> Iterator[ReportSection]:
-    """Yield what the run has kept of its training."""
-    if run.history:
-        yield training_section(run.history)
-    if run.evidence is not None:
-        yield evidence_section(run.evidence)
+    notes = []  # what the reader must know first
+    if not reported.is_finished and reported.config is not None:
+        state = "before its first epoch" if reported.classifier is None else "with the epochs trained so far"
+        notes.append(f"This run is unfinished; the report shows it {state}.")
+    if test is None:
+        notes.append("No test data was given, so there are no scores and nothing about faithfulness.")
+    return render("report.html.jinja", title=f"Report: {reported.name}", notes=notes, sections=sections)
 
 
 def _load_both(run: ReportedRun, other: Path | None) -> dict[str, Classifier]:
@@ -113,18 +119,6 @@ def _load_both(run: ReportedRun, other: Path | None) -> dict[str, Classifier]:
     names, second = name_runs(run.root, other), load(other)
     require_same_labels(run.classifier, second, (str(run.root), str(other)))
     return {names[0]: run.classifier, names[1]: second}
-
-
-def _labels(run: ReportedRun) -> tuple[str, ...]:
-    return DEFAULT_LABELS if run.classifier is None else run.classifier.labels
-
-
-def _trusts(classifiers: Mapping[str, Classifier], test: Corpus, sample: int) -> dict[str, Trust] | str:
-    """Return what was measured of the heat maps, or why nothing could be."""
-    try:
-        return measure_trust(classifiers, test, sample)
-    except InputError as error:
-        return str(error)
 
 
 def _trained_on(run: ReportedRun) -> Sequence[Example]:
@@ -147,14 +141,3 @@ def _changes(
         predicted = [classifier.predicted_labels(examples) for classifier in classifiers.values()]
     compared = [ComparedPrediction(*each) for each in zip(examples, *predicted, strict=True)]
     return [changes_section(compared, data, classifiers)]
-
-
-def _notes(run: ReportedRun, test: Corpus | None) -> list[str]:
-    """Return what the reader must know first."""
-    notes = []
-    if not run.is_finished and run.config is not None:
-        state = "before its first epoch" if run.classifier is None else "with the epochs trained so far"
-        notes.append(f"This run is unfinished; the report shows it {state}.")
-    if test is None:
-        notes.append("No test data was given, so there are no scores and nothing about faithfulness.")
-    return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pssa.data.stop_words import is_content_word
 from pssa.evaluation import Scores
 from pssa.evaluation.faithfulness import COLUMNS
 from pssa.evaluation.significance import AgainstChance
-from pssa.report.heat_map import pairs
+from pssa.report.heat_map import Pair, pairs
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
@@ -30,7 +31,7 @@ from pssa.runs.settings import non_default_settings
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, columns, rows
 
-# Of files a reader elsewhere learns the name only: the folders belong to this machine.
+# Files whose name is shown without its folders, which belong to this machine.
 _FILES = ("data.train", "data.dev", "data.vectors", "data.encoder", "data.from_pretrained", "supervision.evidence")
 _SHOWN_ELSEWHERE = ("model", "method", "seed", "data.labels")
 
@@ -82,7 +83,16 @@ def run_section(run: ReportedRun) -> ReportSection:
     facts: list[tuple[str, object]] = []
     if config is not None:
         facts += [("model", config.model), ("method", config.method), ("labels", ", ".join(config.data.labels))]
-        facts += _measured_facts(config, run.metrics) if run.metrics is not None else []
+        if run.metrics is not None:
+            card, dev, coverage = describe_run(config, run.metrics), run.metrics["dev"], run.metrics["vector_coverage"]
+            facts.append(("trained parameters", card["parameters"] + card["members"]))
+            facts += [("training data", card["data"]), ("data digest", card["digest"]), ("epochs", card["epochs"])]
+            if dev:
+                scores = f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{card['when']}"
+                facts.append(("development score", f"{scores}; it chose the number of epochs"))
+            facts.append(("calibration", card["calibration"]))
+            if coverage:
+                facts.append(("word vectors", f"cover {percent(coverage['tokens'])} of the training tokens"))
         facts.append(("seed", config.seed))
     elif classifier is not None:
         facts += [("model", classifier.name), ("labels", ", ".join(classifier.labels))]
@@ -92,37 +102,21 @@ def run_section(run: ReportedRun) -> ReportSection:
 
 
 def changed_settings(config: Config) -> list[tuple[str, str]]:
-    """Return the settings that the method uses and that differ from its and the model's defaults; of files the last name."""
+    """Return the settings that the method uses and that differ from its and the model's defaults."""
     changed = non_default_settings(config)
     unused = unused_settings(config, changed)
-    return [
-        (name, Path(str(value)).name if name in _FILES else _format_setting(value))
-        for name, value in changed.items()
-        if name not in _SHOWN_ELSEWHERE and name.rpartition(".")[2] not in unused
-    ]
-
-
-def _measured_facts(config: Config, metrics: dict[str, Any]) -> list[tuple[str, object]]:
-    facts, dev, coverage = describe_run(config, metrics), metrics["dev"], metrics["vector_coverage"]
-    rows: list[tuple[str, object]] = [
-        ("trained parameters", facts["parameters"] + facts["members"]),
-        ("training data", facts["data"]),
-        ("data digest", facts["digest"]),
-        ("epochs", facts["epochs"]),
-    ]
-    if dev:
-        scores = f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{facts['when']}"
-        rows.append(("development score", f"{scores}; it chose the number of epochs"))
-    rows.append(("calibration", facts["calibration"]))
-    if coverage:
-        rows.append(("word vectors", f"cover {percent(coverage['tokens'])} of the training tokens"))
-    return rows
-
-
-def _format_setting(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={inner}" for name, inner in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    shown = []
+    for name, value in changed.items():
+        if name in _SHOWN_ELSEWHERE or name.rpartition(".")[2] in unused:
+            continue
+        if name in _FILES:
+            value = Path(str(value)).name
+        elif isinstance(value, dict):
+            value = ", ".join(f"{key}={inner}" for key, inner in value.items())
+        elif isinstance(value, (list, tuple)):
+            value = ", ".join(map(str, value))
+        shown.append((name, str(value)))
+    return shown
 
 
 def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None) -> ReportSection:
@@ -133,29 +127,27 @@ def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None
         [tag, part.instances, *(" / ".join(_percentages(each.slices[tag])) for each in results.values())]
         for tag, part in first.slices.items()
     ]
+    test = None  # whether the first is better than the second
+    if len(results) == 2:
+        found, p_mcnemar = compare(*results.values(), resamples=RESAMPLES, seed=0)
+        rows = [
+            (name, points(gain), f"{100 * low:+.1f} to {points(high)}", p_value(p))
+            for name, gain, (low, high), p in (
+                ("accuracy", found.accuracy_difference, found.accuracy_interval, found.p_accuracy),
+                ("macro-F1", found.macro_f1_difference, found.macro_f1_interval, found.p_macro_f1),
+            )
+        ]
+        test = {"rows": rows, "resamples": found.resamples, "p_mcnemar": p_value(p_mcnemar)}
     return make_section(
         "scores",
         "Scores",
         overall=overall,
         overlap=describe_train_overlap(overlap, first.scores.instances) if overlap else "",
-        test=_test(*results.values()) if len(results) == 2 else None,
+        test=test,
         names=list(results),
         slices=slices,
         classes={name: _class_tables(each.scores) for name, each in results.items()},
     )
-
-
-def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
-    """Test whether the first is better than the second."""
-    test, p_mcnemar = compare(ours, theirs, resamples=RESAMPLES, seed=0)
-    rows = [
-        (name, points(gain), f"{100 * low:+.1f} to {points(high)}", p_value(p))
-        for name, gain, (low, high), p in (
-            ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
-            ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
-        )
-    ]
-    return {"rows": rows, "resamples": test.resamples, "p_mcnemar": p_value(p_mcnemar)}
 
 
 def _percentages(scores: Scores) -> list[str]:
@@ -167,21 +159,18 @@ def _class_tables(scores: Scores) -> list[Table]:
         [label, *map(percent, (found.precision, found.recall, found.f1)), found.support]
         for label, found in scores.per_class.items()
     ]
-    confusion = [
-        [label, *(_confusion_cell(count, sum(row), gold == place) for place, count in enumerate(row))]
-        for gold, (label, row) in enumerate(zip(scores.labels, scores.confusion, strict=True))
-    ]
+    confusion: list[list[str]] = []
+    for gold, (label, row) in enumerate(zip(scores.labels, scores.confusion, strict=True)):
+        cells: list[str] = [label]
+        for place, count in enumerate(row):
+            text = Markup("<b>{}</b>").format(count) if place == gold else str(count)
+            share = percent(count / sum(row) if count else 0.0)
+            cells.append(_with_title(text, f"{share} of the row, {'right' if place == gold else 'wrong'}"))
+        confusion.append(cells)
     return [
         ("Classes", ("label", "precision", "recall", "F1", "instances"), classes),
         ("Confusion: gold in rows, predicted in columns", ("gold", *scores.labels), confusion),
     ]
-
-
-def _confusion_cell(count: int, total: int, is_right: bool) -> Markup:
-    text = Markup("<b>{}</b>").format(count) if is_right else str(count)
-    return _with_title(
-        text, f"{percent(count / total if total else 0.0)} of the row, {'right' if is_right else 'wrong'}"
-    )
 
 
 def _with_title(text: str, title: str) -> Markup:
@@ -272,7 +261,15 @@ def changes_section(
     """
     changed = [each for each in compared if each.now != each.before]
     counts = {verdict: [each for each in changed if each.verdict == verdict] for verdict in _VERDICTS}
-    chosen = _choose_changes(list(counts.values()))
+    # From the kinds in turns; one of few sentences leaves its places to the others.
+    short = [[each for each in found if len(each.example.spans) <= _CHANGES_LENGTH] for found in counts.values()]
+    chosen = [each for turn in zip_longest(*short) for each in turn if each is not None][:_N_CHANGES]
+    maps: Sequence[Pair] = []
+    if chosen:
+        (now, before), examples = classifiers.values(), [each.example for each in chosen]
+        usual = usual_saliency(now)
+        common = usual if usual in usable_saliencies(before) else ""
+        maps = pairs(explain(now, examples), explain(before, examples, common))
     return make_section(
         "changed",
         "Predictions that changed",
@@ -281,29 +278,11 @@ def changes_section(
         data=data,
         names=tuple(classifiers),
         counts=[(verdict, len(found)) for verdict, found in counts.items()],
-        shown=list(zip(chosen, _explain_both(chosen, *classifiers.values()), strict=True)),
+        shown=list(zip(chosen, maps, strict=True)),
         most=_N_CHANGES,
         longest=_CHANGES_LENGTH,
         n_open=_N_CHANGES_OPEN,
     )
-
-
-def _choose_changes(groups: Sequence[Sequence[ComparedPrediction]]) -> list[ComparedPrediction]:
-    """Choose from the groups in turns; a small one leaves its places to the others."""
-    fit = [[each for each in group if len(each.example.spans) <= _CHANGES_LENGTH] for group in groups]
-    chosen: list[ComparedPrediction] = []
-    for place in range(max(map(len, fit))):
-        chosen += [group[place] for group in fit if place < len(group)]
-    return chosen[:_N_CHANGES]
-
-
-def _explain_both(chosen: Sequence[ComparedPrediction], now: Classifier, before: Classifier) -> Sequence[Any]:
-    if not chosen:
-        return []
-    examples = [each.example for each in chosen]
-    usual = usual_saliency(now)
-    common = usual if usual in usable_saliencies(before) else ""
-    return pairs(explain(now, examples), explain(before, examples, common))
 
 
 def measure_trust(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> dict[str, Trust]:
@@ -319,21 +298,18 @@ def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
     if isinstance(found, str):
         return make_section(id, title, problem=found)
     first = next(iter(found.values()))
-    tables = [_faithfulness_table(measure, way, found) for way in first.faithfulness for measure in _MEASURES]
-    return make_section(id, title, problem="", n_instances=first.instances - first.left_out, tables=tables)
-
-
-def _faithfulness_table(measure: str, way: str, found: Mapping[str, Trust]) -> Table:
-    rows = [
-        [f"{name}, {saliency}", *(_faithfulness_cell(getattr(result, measure)[column]) for column in COLUMNS)]
-        for name, each in found.items()
-        for saliency, result in each.faithfulness[way].items()
-    ]
     heads = [f"{column} word{'s' * (column != '1')}" if column.isdigit() else column.upper() for column in COLUMNS]
-    return f"{measure.capitalize()}, by {_WAYS.get(way, way)}", ("run", *heads), rows
-
-
-def _faithfulness_cell(judged: AgainstChance) -> Markup:
-    value, control = judged.value, judged.control
-    interval = f"95 % interval {100 * value.low:.1f} to {100 * value.high:.1f}"
-    return _with_title(f"{100 * value.mean:.1f} ({100 * control.mean:.1f})", interval)
+    tables: list[Table] = []
+    for way, measure in product(first.faithfulness, _MEASURES):
+        rows = []
+        for name, each in found.items():
+            for saliency, result in each.faithfulness[way].items():
+                cells = [f"{name}, {saliency}"]
+                for column in COLUMNS:
+                    judged: AgainstChance = getattr(result, measure)[column]
+                    value, control = judged.value, judged.control
+                    interval = f"95 % interval {100 * value.low:.1f} to {100 * value.high:.1f}"
+                    cells.append(_with_title(f"{100 * value.mean:.1f} ({100 * control.mean:.1f})", interval))
+                rows.append(cells)
+        tables.append((f"{measure.capitalize()}, by {_WAYS.get(way, way)}", ("run", *heads), rows))
+    return make_section(id, title, problem="", n_instances=first.instances - first.left_out, tables=tables)

@@ -12,7 +12,7 @@ from pssa.errors import InputError
 from pssa.report.sections import ReportSection, Table, make_section
 from pssa.runs import Classifier
 from pssa.runs.explain import explain
-from pssa.stress import StressResult, compare_all_right, make_variants, stress
+from pssa.stress import compare_all_right, make_variants, stress
 from pssa.stress.measure import choose_mistakes
 
 _MAX_INSTANCES, _MAX_ENCODER_INSTANCES = 500, 100  # each is classified up to seven times
@@ -22,7 +22,11 @@ _N_MISTAKES = 6
 def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> ReportSection:
     """Count right answers to variants of some test instances for one or two runs by name; show mistakes of the first."""
     id, title = "stress", "Reversed and distracting opinions"
-    variants = make_variants(_sample(corpus, any(models.uses_encoder(each.name) for each in classifiers.values())))
+    has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
+    most = _MAX_ENCODER_INSTANCES if has_encoder else _MAX_INSTANCES
+    if len(corpus) > most:
+        corpus = corpus.select(sorted(random.Random(0).sample(range(len(corpus)), most)))
+    variants = make_variants(corpus)
     try:
         results = {name: stress(classifier, variants) for name, classifier in classifiers.items()}
     except InputError as error:
@@ -32,39 +36,23 @@ def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> Rep
     classifier = classifiers[name]
     now = explain(classifier, [mistake.example for mistake in mistakes])
     before = explain(classifier, [variants.corpus[mistake.index] for mistake in mistakes])
+    shares, n_instances = [each.as_dict() for each in results.values()], len(variants.corpus)
+    rows: list[list[object]] = []
+    for kind, found in first.kinds.items():
+        accuracies = [each.kinds[kind].accuracy for each in results.values()]
+        right = ["" if accuracy is None else percent(accuracy) for accuracy in accuracies]
+        rows.append([kind, found.variants, n_instances - found.variants, *right])
+    rows.append(["originals", n_instances, 0, *(percent(each["accuracy"]) for each in shares)])
+    rows.append(["all right", n_instances, 0, *(percent(each["all_right"]) for each in shares)])
+    table: Table = ("Right answers by kind of variant", ("kind", "variants", "none made", *results), rows)
     return make_section(
         id,
         title,
         problem="",
-        n_instances=len(variants.corpus),
+        n_instances=n_instances,
         name=name,
-        table_of=_table(results),
+        table_of=table,
         test=p_value(compare_all_right(*results.values())) if len(results) == 2 else "",
         n_mistakes=len(first.mistakes),
         shown=list(zip(mistakes, before, now, strict=True)),
     )
-
-
-def _sample(corpus: Corpus, has_encoder: bool) -> Corpus:
-    most = _MAX_ENCODER_INSTANCES if has_encoder else _MAX_INSTANCES
-    if len(corpus) <= most:
-        return corpus
-    return corpus.select(sorted(random.Random(0).sample(range(len(corpus)), most)))
-
-
-def _table(results: Mapping[str, StressResult]) -> Table:
-    first = next(iter(results.values()))
-    n_instances = len(first.right)
-    rows: list[list[object]] = [
-        [kind, found.variants, n_instances - found.variants, *(_share(each, kind) for each in results.values())]
-        for kind, found in first.kinds.items()
-    ]
-    shares = [each.as_dict() for each in results.values()]
-    rows.append(["originals", n_instances, 0, *(percent(each["accuracy"]) for each in shares)])
-    rows.append(["all right", n_instances, 0, *(percent(each["all_right"]) for each in shares)])
-    return "Right answers by kind of variant", ("kind", "variants", "none made", *results), rows
-
-
-def _share(result: StressResult, kind: str) -> str:
-    accuracy = result.kinds[kind].accuracy
-    return "" if accuracy is None else percent(accuracy)

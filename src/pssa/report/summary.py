@@ -62,24 +62,18 @@ def _describe_scores(results: Mapping[str, Evaluation]) -> list[str]:
     for other, theirs in others:
         test, _ = compare(ours, theirs, resamples=RESAMPLES, seed=0)
         gain, (low, high) = test.macro_f1_difference, test.macro_f1_interval
+        verdict = "The difference may be chance"
+        if gain > 0 and test.p_macro_f1 < SIGNIFICANT:
+            verdict = f"{name} is significantly better"
+        elif gain < 0 and 1 - test.p_macro_f1 < SIGNIFICANT:
+            verdict = f"{name} is significantly worse"
+        subject = "The model before mining" if other.endswith(", initial model") else f"The run {other}"
         lines.append(
-            f"{_name(other)} is right on {percent(theirs.scores.accuracy)}; macro-F1 {percent(theirs.scores.macro_f1)}. "
-            f"{_verdict(name, gain, test.p_macro_f1)}: {points(gain)} of macro-F1 "
+            f"{subject} is right on {percent(theirs.scores.accuracy)}; macro-F1 {percent(theirs.scores.macro_f1)}. "
+            f"{verdict}: {points(gain)} of macro-F1 "
             f"(95 % interval {100 * low:+.1f} to {100 * high:+.1f}; {p_value(test.p_macro_f1)})."
         )
     return lines
-
-
-def _name(other: str) -> str:
-    return "The model before mining" if other.endswith(", initial model") else f"The run {other}"
-
-
-def _verdict(name: str, gain: float, p: float) -> str:
-    if gain > 0 and p < SIGNIFICANT:
-        return f"{name} is significantly better"
-    if gain < 0 and 1 - p < SIGNIFICANT:
-        return f"{name} is significantly worse"
-    return "The difference may be chance"
 
 
 def _describe_held_out_scores(run: ReportedRun) -> list[str]:
@@ -122,21 +116,16 @@ def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | No
         found = run.metrics.get("calibration")
         calibration = f"are calibrated: {describe_calibration(found)}" if found else "are not calibrated"
         lines.append(f"Its probabilities {calibration}.")
-    if trust is not None:
-        lines.append(_describe_heat_maps(trust))
+    if trust is not None:  # whether the words that heat maps show matter more to the model than others
+        (faithfulness,) = trust.faithfulness["deletion"].values()
+        judged = faithfulness.comprehensiveness[_TOP]
+        drops = (
+            f"without the {_TOP} words that count most the label's probability falls by {100 * judged.value.mean:.1f} "
+            f"points, without {_TOP} random words by {100 * judged.control.mean:.1f}"
+        )
+        matters = judged.difference.low > 0
+        lines.append(f"Heat maps {'show words that matter' if matters else 'may mislead'}: {drops}.")
     return lines
-
-
-def _describe_heat_maps(trust: Trust) -> str:
-    """Say whether the words that heat maps show matter more to the model than others."""
-    (found,) = trust.faithfulness["deletion"].values()
-    judged = found.comprehensiveness[_TOP]
-    drops = (
-        f"without the {_TOP} words that count most the label's probability falls by {100 * judged.value.mean:.1f} points, "
-        f"without {_TOP} random words by {100 * judged.control.mean:.1f}"
-    )
-    matters = judged.difference.low > 0
-    return f"Heat maps {'show words that matter' if matters else 'may mislead'}: {drops}."
 
 
 def label_drivers(classifier: Classifier, examples: Sequence[Example]) -> dict[str, list[str]]:

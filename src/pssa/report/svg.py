@@ -7,12 +7,12 @@ stretched to the assumed width, so that another font moves nothing.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pssa.data.numbers import percent
 from pssa.errors import InputError
-from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, scores
+from pssa.report.heat_map import NAMED, alt_text, changes, clean, format_share, pairs, scores
 from pssa.report.heat_map import segments as segments_of
 from pssa.report.html import render
 from pssa.runs.answers import Explanation
@@ -76,39 +76,39 @@ class _Drawing:
     def room(self) -> int:
         return self.width - 2 * _MARGIN
 
-    def add_pair(self, pair: Pair, names: tuple[str, str]) -> None:
-        """Add the heat maps of one aspect, with the words that changed."""
-        if pair.before is None:
-            self._add(pair.now, "")
-        else:
-            self._add(pair.before, f"{names[1]}: ")
-            self._add(pair.now, f"{names[0]}: ")
-            found = [
-                f"{word} {format_share(old)} to {format_share(new)}"
-                for word, old, new in changes(pair.now, pair.before)
-            ]
-            self._add_heading(f"changed most: {', '.join(found) or 'nothing'}")
-        self.y += _GAP
-
-    def _add(self, explanation: Explanation, name: str) -> None:
-        found = ", ".join(label + value for label, value in scores(explanation))
-        self._add_heading(f"{name}{explanation.answer.about} is {found} (by {explanation.saliency})")
-        words = list(_set_lines(_words(explanation), self.room))
-        if is_right_to_left(explanation.text):
-            words = [replace(word, x=self.room - word.x - word.width) for word in words]
-        self.words += [replace(w, x=_MARGIN + w.x, y=self.y + w.line * _LINE + _SIZE) for w in words]
-        self.y += _LINE * (1 + max((word.line for word in words), default=0))
-
-    def _add_heading(self, text: str) -> None:
+    def add_heading(self, text: str) -> None:
+        """Add lines of small text."""
         lines: dict[int, list[str]] = {}
         words = [_PlacedWord(part, has_space=True) for part in clean(text).split()]
         for word in _set_lines(words, self.room * _SIZE / _HEADING):
             lines.setdefault(word.line, []).append(word.text)
-        self.words += [
-            _PlacedWord(" ".join(parts), is_heading=True, x=_MARGIN, y=self.y + _HEADING_LINE * number + _HEADING)
-            for number, parts in lines.items()
-        ]
-        self.y += _HEADING_LINE * len(lines)
+        for parts in lines.values():
+            self.words.append(_PlacedWord(" ".join(parts), is_heading=True, x=_MARGIN, y=self.y + _HEADING))
+            self.y += _HEADING_LINE
+
+    def add_sentence(self, explanation: Explanation) -> None:
+        """Add everything but white space, in order."""
+        given: list[_PlacedWord] = []
+        has_space = False
+        for part in segments_of(explanation):
+            if part.is_aspect:
+                given.append(
+                    _PlacedWord(" ".join(part.text.split()), "the aspect", is_aspect=True, has_space=has_space)
+                )
+            elif part.share is not None:
+                label = format_share(part.share) if part.share >= NAMED else ""
+                title = f"{part.text}: {percent(part.share)}"
+                given.append(_PlacedWord(part.text, title, part.share, label, has_space=has_space))
+            else:
+                for place, text in enumerate(part.text.split()):
+                    is_apart = has_space or place > 0 or part.text[:1].isspace()
+                    given.append(_PlacedWord(text, has_space=is_apart))
+            has_space = part.text[-1:].isspace()
+        words = _set_lines(given, self.room)
+        if is_right_to_left(explanation.text):
+            words = [replace(word, x=self.room - word.x - word.width) for word in words]
+        self.words += [replace(w, x=_MARGIN + w.x, y=self.y + w.line * _LINE + _SIZE) for w in words]
+        self.y += _LINE * (1 + max((word.line for word in words), default=0))
 
 
 def to_svg(
@@ -123,9 +123,18 @@ def to_svg(
         raise InputError(f"width is {width}; a heat map needs at least {_MIN_WIDTH} pixels")
     found = pairs(explanations, versus)
     drawing = _Drawing(width)
-    for pair in found:
-        drawing.add_pair(pair, names)
-    both = [given for pair in found for given in (pair.before, pair.now) if given is not None]
+    both: list[Explanation] = []
+    for now, before in found:
+        sides = [("", now)] if before is None else [(f"{names[1]}: ", before), (f"{names[0]}: ", now)]
+        for name, given in sides:
+            labels = ", ".join(label + value for label, value in scores(given))
+            drawing.add_heading(f"{name}{given.answer.about} is {labels} (by {given.saliency})")
+            drawing.add_sentence(given)
+            both.append(given)
+        if before is not None:
+            changed = [f"{word} {format_share(old)} to {format_share(new)}" for word, old, new in changes(now, before)]
+            drawing.add_heading(f"changed most: {', '.join(changed) or 'nothing'}")
+        drawing.y += _GAP
     return render(
         "heat_map.svg.jinja",
         drawing=drawing,
@@ -135,55 +144,30 @@ def to_svg(
     )
 
 
-def _words(explanation: Explanation) -> Iterator[_PlacedWord]:
-    """Return everything but white space, in order."""
-    has_space = False
-    for part in segments_of(explanation):
-        if part.is_aspect:
-            yield _PlacedWord(" ".join(part.text.split()), "the aspect", is_aspect=True, has_space=has_space)
-        elif part.share is not None:
-            label = format_share(part.share) if part.share >= NAMED else ""
-            title = f"{part.text}: {percent(part.share)}"
-            yield _PlacedWord(part.text, title, part.share, label, has_space=has_space)
-        else:
-            for place, text in enumerate(part.text.split()):
-                yield _PlacedWord(text, has_space=has_space or place > 0 or part.text[:1].isspace())
-        has_space = part.text[-1:].isspace()
-
-
-def _set_lines(words: Iterable[_PlacedWord], room: float) -> Iterator[_PlacedWord]:
+def _set_lines(words: Iterable[_PlacedWord], room: float) -> list[_PlacedWord]:
     """Place words on lines. A line ends at white space, or inside a word that is longer than a line."""
+    runs: list[list[_PlacedWord]] = []  # of words without white space between them
+    for word in words:
+        if word.has_space or not runs:
+            runs.append([])
+        runs[-1].append(word)
+    placed: list[_PlacedWord] = []
     x, line = 0.0, 0
-    for run in _runs(words):
-        space = text_width(" ", _SIZE) if run[0].has_space and x else 0.0
-        fits = sum(word.width for word in run) <= room
-        if x and x + space + sum(word.width for word in run) > room and (fits or run[0].has_space):
+    for run in runs:
+        width, space = sum(word.width for word in run), text_width(" ", _SIZE) if run[0].has_space and x else 0.0
+        fits = width <= room
+        if x and x + space + width > room and (fits or run[0].has_space):
             x, line, space = 0.0, line + 1, 0.0
         x += space
-        for part in run if fits else _cut_words(run, room):
-            if x and x + part.width > room:
-                x, line = 0.0, line + 1
-            yield replace(part, x=x, line=line)
-            x += part.width
-
-
-def _runs(words: Iterable[_PlacedWord]) -> Iterator[list[_PlacedWord]]:
-    """Group words that have no white space between them."""
-    run: list[_PlacedWord] = []
-    for word in words:
-        if run and word.has_space:
-            yield run
-            run = []
-        run.append(word)
-    if run:
-        yield run
-
-
-def _cut_words(run: Iterable[_PlacedWord], room: float) -> Iterator[_PlacedWord]:
-    for word in run:
-        first, *rest = cut(word.text, _SIZE * (1.1 if word.is_aspect else 1), room - 6)
-        yield replace(word, text=first)
-        yield from (replace(word, text=part, label="") for part in rest)
+        for word in run:
+            parts = [word.text] if fits else cut(word.text, _SIZE * (1.1 if word.is_aspect else 1), room - 6)
+            for number, text in enumerate(parts):
+                part = replace(word, text=text, label="" if number else word.label)
+                if x and x + part.width > room:
+                    x, line = 0.0, line + 1
+                placed.append(replace(part, x=x, line=line))
+                x += part.width
+    return placed
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:

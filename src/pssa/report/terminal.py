@@ -71,7 +71,12 @@ def _in_colour(explanation: Explanation) -> list[Text]:
     """Colour the words, and list the highest shares below."""
     line = Text("  ")
     for part in heat_map.segments(explanation):
-        line.append(_bracketed(part), "bold" if part.is_aspect else _style(heat_map.level(part.share or 0.0)))
+        heat, style = heat_map.level(part.share or 0.0), "bold" if part.is_aspect else ""
+        if heat:
+            opacity = heat_map.opacity(heat)
+            red, green, blue = (round(255 + opacity * (colour - 255)) for colour in heat_map.HEAT_COLOUR)
+            style = f"{'bold ' if heat >= 5 else ''}black on rgb({red},{green},{blue})"
+        line.append(_bracketed(part), style)
     top = heat_map.top_words(explanation)
     found = [f"{_one_line(part.text)} {heat_map.format_share(part.share or 0.0)}" for part in top]
     return [line, *([Text(f"  {', '.join(found)}", "dim")] if found else [])]
@@ -88,14 +93,6 @@ def _in_numbers(explanation: Explanation) -> list[Text]:
 
 def _bracketed(part: heat_map.Segment) -> str:
     return f"[{_one_line(part.text)}]" if part.is_aspect else _one_line(part.text)
-
-
-def _style(heat: int) -> str:
-    if heat == 0:
-        return ""
-    share = heat_map.opacity(heat)
-    red, green, blue = (round(255 + share * (part - 255)) for part in heat_map.HEAT_COLOUR)
-    return f"{'bold ' if heat >= 5 else ''}black on rgb({red},{green},{blue})"
 
 
 def _one_line(text: str) -> str:

@@ -14,11 +14,12 @@ from typing import Any
 
 from pssa.data.numbers import percent
 from pssa.report.heat_map import ACCENT
-from pssa.report.sections import ReportSection, Table, make_section
+from pssa.report.sections import ReportSection, make_section
 from pssa.training import EpochRecord
 
 Curve = tuple[str, tuple[tuple[float, float], ...]]  # a name, and the points of the line
 _Value = Callable[[EpochRecord], float | None]
+_KINDS = {"round": "rounds", "round-fold": "rounds", "initial-fold": "miners", "seed-fold": "judges"}
 _FIRST = ("final", "initial", "search")  # the order of lines; others follow
 _MAX_LINES = 6
 _MAX_ROWS = 400
@@ -41,45 +42,6 @@ def training_section(history: Sequence[EpochRecord]) -> ReportSection:
     """Show charts, and all their numbers in a table."""
     found = [(title, stage_curves(history, value), unit) for title, unit, value in _CHARTS]
     charts = [lay_out_chart(title, "epoch", curves[:_MAX_LINES], unit) for title, curves, unit in found if curves]
-    return make_section("training", "Training", charts=charts, epochs=_epoch_table(history))
-
-
-def stage_curves(history: Iterable[EpochRecord], value: _Value) -> list[Curve]:
-    """Return a curve for each kind of stage that has the value, the last training first."""
-    found: dict[str, dict[str, dict[tuple[int, int], list[float]]]] = defaultdict(dict)
-    for record in history:
-        number = value(record)
-        # Losses of a diverged training are not finite.
-        if number is not None and math.isfinite(number):
-            kind, place = _kind(record.stage), (_round(record.stage), record.epoch)
-            found[kind].setdefault(record.stage, {}).setdefault(place, []).append(number)
-    order = sorted(found, key=lambda kind: (_FIRST.index(kind) if kind in _FIRST else len(_FIRST), kind))
-    return [_mean_curve(kind, found[kind]) for kind in order]
-
-
-def _mean_curve(kind: str, stages: dict[str, dict[tuple[int, int], list[float]]]) -> Curve:
-    """Average over the stages at every round and epoch."""
-    values: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for places in stages.values():
-        for place, numbers in places.items():
-            values[place] += numbers
-    points = tuple((float(x), fmean(values[place])) for x, place in enumerate(sorted(values), start=1))
-    n_parallel = len(stages) // len({_round(stage) for stage in stages})
-    return f"{kind} ({n_parallel})" if n_parallel > 1 else kind, points
-
-
-def _kind(stage: str) -> str:
-    """Return what a stage does: `round-2-fold-1` is one of the rounds, `seed-1-fold-2` one of the judges."""
-    name = re.sub(r"-\d+", "", stage)
-    return {"round": "rounds", "round-fold": "rounds", "initial-fold": "miners", "seed-fold": "judges"}.get(name, name)
-
-
-def _round(stage: str) -> int:
-    found = re.match(r"round-(\d+)", stage)
-    return int(found[1]) if found else 0
-
-
-def _epoch_table(history: Sequence[EpochRecord]) -> Table:
     rows = [
         [
             record.stage,
@@ -92,9 +54,39 @@ def _epoch_table(history: Sequence[EpochRecord]) -> Table:
         ]
         for record in history[:_MAX_ROWS]
     ]
-    columns = ("stage", "epoch", "loss", "penalty", "accuracy", "dev accuracy", "dev macro-F1")
     n_more = len(history) - len(rows)
-    return f"Every epoch{f'; {n_more} more are in history.jsonl' if n_more > 0 else ''}", columns, rows
+    caption = f"Every epoch{f'; {n_more} more are in history.jsonl' if n_more > 0 else ''}"
+    columns = ("stage", "epoch", "loss", "penalty", "accuracy", "dev accuracy", "dev macro-F1")
+    return make_section("training", "Training", charts=charts, epochs=(caption, columns, rows))
+
+
+def stage_curves(history: Iterable[EpochRecord], value: _Value) -> list[Curve]:
+    """Return a curve for each kind of stage that has the value, the last training first.
+
+    A curve is the mean over the stages of its kind at every round and epoch.
+    """
+    found: dict[str, dict[tuple[int, int], list[float]]] = defaultdict(lambda: defaultdict(list))
+    stages: dict[str, set[str]] = defaultdict(set)
+    for record in history:
+        number = value(record)
+        # Losses of a diverged training are not finite.
+        if number is not None and math.isfinite(number):
+            # `round-2-fold-1` is one of the rounds, `seed-1-fold-2` one of the judges.
+            name = re.sub(r"-\d+", "", record.stage)
+            kind = _KINDS.get(name, name)
+            found[kind][_round(record.stage), record.epoch].append(number)
+            stages[kind].add(record.stage)
+    curves = []
+    for kind in sorted(found, key=lambda kind: (_FIRST.index(kind) if kind in _FIRST else len(_FIRST), kind)):
+        points = tuple((float(x), fmean(found[kind][place])) for x, place in enumerate(sorted(found[kind]), start=1))
+        n_parallel = len(stages[kind]) // len({_round(stage) for stage in stages[kind]})
+        curves.append((f"{kind} ({n_parallel})" if n_parallel > 1 else kind, points))
+    return curves
+
+
+def _round(stage: str) -> int:
+    found = re.match(r"round-(\d+)", stage)
+    return int(found[1]) if found else 0
 
 
 def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = "") -> dict[str, Any]:
