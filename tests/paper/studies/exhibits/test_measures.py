@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.paper.studies.exhibits.looked import one_round
-from tests.paper.studies.exhibits.toys import GOLD, blind, knowing, toy_scope
+from tests.paper.studies.exhibits.toys import GOLD, blind, knowing, one_round, toy_scope
 
 from paper.experiments.ledger import Record
 from paper.studies.exhibits import _measures as by

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +62,16 @@ def carried_out(cells: Iterable[Cell], resources: Resources, folder: Path) -> Fa
         assert not CellSchedule(room, ledger).execute(wanted, pool).failures
         found = {cell: ledger.find(room.key(cell)) for cell in wanted}
     return FakeLookup({cell: record for cell, record in found.items() if record})
+
+
+def marked_scope(tmp_path: Path, *models: str, seeds: int = 1) -> Scope:
+    """The toy data set, as if people had marked words in it."""
+    scope = toy_scope(tmp_path, *models, seeds=seeds)
+    source = replace(scope.resources.sources["laptop"], opinion_words=tmp_path)
+    return replace(scope, resources=replace(scope.resources, sources={"laptop": source}))
+
+
+def one_round(active: int, misleading: int = 0, **others: Any) -> Record:
+    """A round of a mining's record, in which nothing is judged."""
+    blank = {"log_frequency": 0.0, "seen_once": 0, "judged": {}, "marked": {}}
+    return {"active": active, "misleading": misleading, **blank, **others}

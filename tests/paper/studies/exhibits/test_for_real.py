@@ -1,0 +1,93 @@
+"""Cells of some exhibits carried out for real, in miniature: what they record is what the exhibit reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.paper.experiments.rooms import FakeLookup, tiny_resources
+from tests.paper.studies.exhibits.toys import carried_out, row_of, toy_scope
+
+from paper.experiments.cells import Mining, Place, Timing, Training
+from paper.experiments.resources import Resources, Scope
+from paper.experiments.work import CellJob, execute_cell
+from paper.experiments.workspace import Workspace
+from paper.studies.exhibits import correction, find
+from pssa.data import embedded
+
+
+def marked_resources(folder: Path) -> Resources:
+    """The tiny resources twice, as two domains, with marked words: the last candidate of each of the first instances."""
+    resources = tiny_resources(folder, 40)
+    words = folder / "opinion_words"
+    words.mkdir()
+    for part, instances in (("train", 40), ("test", 20)):
+        lines = ["s_id\tsentence\ttarget_tags\topinion_words_tags"]
+        for example in embedded.load(part)[:instances]:
+            last = max(example.candidates)
+            targets = ["\\B" if place in range(*example.aspect) else "\\O" for place in range(len(example.words))]
+            opinions = ["\\B" if place == last else "\\O" for place in range(len(example.words))]
+            tagged = (" ".join(map("".join, zip(example.words, tags, strict=True))) for tags in (targets, opinions))
+            lines.append("\t".join([example.id, " ".join(example.words), *tagged]))
+        (words / f"{part}.tsv").write_text("\n".join(lines) + "\n")
+    source = replace(resources.sources["laptop"], opinion_words=words)
+    return replace(resources, sources={"laptop": source, "rest": source})
+
+
+@pytest.mark.slow
+def test_corrections_are_trained_and_measured_for_real(tmp_path: Path) -> None:
+    resources = marked_resources(tmp_path)
+    scope = Scope(resources, 1, ("memnet",))
+    (place,) = scope.places("memnet", "laptop")
+    trainings = [correction._training(place, count, order) for count, order in ((0, "random"), (25, "useful"))]
+    cells = [measure.cell(training) for training in trainings for measure in correction._MEASURES]
+    lookup = carried_out(cells, resources, tmp_path / "out")
+    assert set(lookup.records) == set(cells)
+    stress = lookup(cells[-1])
+    assert stress is not None
+    assert stress["found"]["instances"] == 20 == len(stress["found"]["right"])
+
+
+@pytest.mark.slow
+def test_real_times_fall_into_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # other tests are at work
+    few = {"epochs": 1, "hidden": 4, "consensus_models": 2, "consensus_folds": 2}
+    resources = tiny_resources(tmp_path)
+    resources = replace(resources, settings={**resources.settings, **few})
+    methods = ("base", "kt", "boosting", "adaboost", "aw-as", "pg-as", "consensus")
+    cell = Timing(Place("laptop", "tnet_att", 0), methods)
+    record = execute_cell(CellJob(cell, Workspace(tmp_path / "out", resources)))
+    _, parts = find("speed").show(toy_scope(tmp_path, "tnet_att"), FakeLookup({cell: record}))
+    found = [(row[1], row[2], row[3]) for row in getattr(parts, "rows", ()) if row[2] != "outside of these"]
+    assert found == [
+        ("plain", "initial training", 1),
+        ("+KT", "initial training", 1),
+        ("+KT", "each further training", 4),
+        ("+Boosting", "each member", 5),
+        ("+Adaboost", "each member", 5),
+        *(
+            (method, part, number)
+            for method in ("+AW-AS", "+PG-AS")
+            for part, number in (
+                ("initial training", 1),
+                ("each training between rounds", 4),
+                ("each extraction of words", 5),
+                ("final training", 1),
+                ("each mining iteration", 5),
+            )
+        ),
+        ("+Consensus", "each judge", 4),
+        ("+Consensus", "final training", 1),
+    ]
+
+
+@pytest.mark.slow
+def test_damaged_files_are_mined_and_trained_for_real(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    place = Place("laptop", "memnet", 0, stripped=True)
+    row = Training(place, evidence=(Mining(place, "pg-as"),))
+    found = carried_out([row, *row.needs], resources, tmp_path / "out")
+    _, table = find("strip-bug").show(Scope(resources, 1, ("memnet",)), found)
+    assert row_of(table, "MN (+PG-AS)")[0] == 1
+    assert row_of(table, "MN (+PG-AS)")[-1] is not None
