@@ -20,6 +20,7 @@ import torch
 import pssa
 from pssa.evaluation.calibration import calibration_error, log_loss
 from pssa.runs import Classifier
+from pssa.runs.training_run import write_run
 
 _SETS = ("laptop", "rest", "twitter")
 _RISKS = (0.05, 0.1)
@@ -51,7 +52,7 @@ def _measure(options: argparse.Namespace, name: str, model: str, seed: int) -> d
     test = pssa.read(options.data / name / "test.txt")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        run = pssa.train(options.data / name / "train.txt", Path(folder) / "run", model=model, **settings)
+        run = write_run(options.data / name / "train.txt", Path(folder) / "run", model=model, **settings)
         seconds = time.monotonic() - began
         metrics, classifier = json.loads((run / "metrics.json").read_text()), pssa.load(run)
         plain = replace(classifier, calibration=None)

@@ -28,6 +28,7 @@ from pssa.data import Corpus, embedded, read
 from pssa.data.files import write_atomically
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.execution import ProcessPool, WorkerSetup
+from pssa.runs.training_run import write_run
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the archive, which is no part of the package
 
@@ -207,10 +208,9 @@ def trained_run(request: Request, folder: Path) -> Path:
     """Return the run of `--run`, or train one in `folder` for an epoch on a few instances."""
     if request.run is not None:
         return request.run
-    from pssa.runs import train
 
     few = open_corpora(request)[0].select(range(_TRAINING_INSTANCES))
-    return train(few, folder / "run", epochs=1, **model_settings(request))
+    return write_run(few, folder / "run", epochs=1, **model_settings(request))
 
 
 def write_rows(corpus: Corpus, count: int, path: Path) -> Path:

@@ -27,8 +27,8 @@ from pathlib import Path
 from statistics import linear_regression
 from typing import Any
 
-import pssa
 from pssa.data import embedded
+from pssa.runs.training_run import write_run
 
 __all__ = ["main"]
 
@@ -74,7 +74,7 @@ def main() -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run = pssa.train(embedded.load("train").select(range(200)), folder / "run", **_TINY)
+        run = write_run(embedded.load("train").select(range(200)), folder / "run", **_TINY)
         service = soak_service(run, 60 * arguments.minutes, arguments.requests, arguments.seed)
         bulk = soak_bulk(run, folder, arguments.rows)
     print(json.dumps({"service": service, "bulk": bulk}, indent=2))

@@ -24,6 +24,7 @@ from pssa.cli import main
 from pssa.data import embedded, read, write
 from pssa.data.example import Example
 from pssa.runs import methods
+from pssa.runs.training_run import write_run
 
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "add-a-part.md").read_text("utf-8")
 Add = Callable[[str, str, str], ModuleType]
@@ -110,5 +111,5 @@ def test_a_command(add: Add, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_method(add: Add, tmp_path: Path) -> None:
     add("Add a method", "pssa.runs.methods", "snapshots")
     assert "snapshots" in methods.names()
-    run = pssa.train(embedded.load("train")[:12], tmp_path / "run", model="memnet", method="snapshots", epochs=1)
+    run = write_run(embedded.load("train")[:12], tmp_path / "run", model="memnet", method="snapshots", epochs=1)
     assert len(pssa.load(run).torch.members) == 3

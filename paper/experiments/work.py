@@ -46,7 +46,7 @@ from pssa.runs.methods import Trained
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.torch_runtime import TorchRuntime
-from pssa.runs.training_run import train
+from pssa.runs.training_run import write_run
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def _time_one(out: Path, source: Path, test: Corpus, settings: Mapping[str, Any]
     timer = StageTimer()
     began = time.perf_counter()
     config = Config().updated(settings)  # settings of all methods, used or not
-    train(source, out, observer=timer, config=config, progress=False)
+    write_run(source, out, observer=timer, config=config, progress=False)
     trained = time.perf_counter()
     classifier = load(out, device=settings["device"])
     loaded = time.perf_counter()

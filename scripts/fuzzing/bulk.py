@@ -23,7 +23,7 @@ from pssa.predict import FindingOptions, Job, Scoring, predict
 from pssa.predict.engines import ScoringTask
 from pssa.predict.scorer import Scorer, open_scorer
 from pssa.predict.window import Window
-from pssa.runs import train
+from pssa.runs.training_run import write_run
 
 __all__ = ["NAMED", "ON_CPU", "OneThreadEngine", "bulk_targets"]
 
@@ -59,7 +59,7 @@ class OneThreadEngine:
 
 def bulk_targets(folder: Path) -> dict[str, Target]:
     """By name; a run is trained in `folder`, and jobs are left there."""
-    run = train(
+    run = write_run(
         embedded.load("train").select(range(24)), folder / "bulk", model="memnet", dimension=4, epochs=1, device="cpu"
     )
     sound = {name: FORMATS.module(name).encode(CORPUS) for name in ("csv", "json_lines", "parquet")}

@@ -20,7 +20,8 @@ from pssa.data import embedded
 from pssa.insights.grouping import read_groups
 from pssa.insights.job import InsightsJob, make_insights
 from pssa.predict.scorer import open_scorer
-from pssa.runs import load, train
+from pssa.runs import load
+from pssa.runs.training_run import write_run
 
 __all__ = ["command_targets"]
 
@@ -37,7 +38,7 @@ _SOUND_GROUPS = b"group,spelling,reason\nscreen,screens,plural\n,battery,\n"
 def command_targets(folder: Path) -> dict[str, Target]:
     """By name; a run is trained in `folder`."""
     corpus = embedded.load("train").select(range(24))
-    run = train(corpus, folder / "commands", model="memnet", dimension=4, epochs=1, device="cpu")
+    run = write_run(corpus, folder / "commands", model="memnet", dimension=4, epochs=1, device="cpu")
     text = "".join(TEXT_PARTS).encode()
     return {
         "insights/reviews": Target(_surveying(run), (_SOUND,), grown=table(_REVIEWS), share=0.1),

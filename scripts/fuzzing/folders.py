@@ -22,11 +22,12 @@ from pssa.data import embedded
 from pssa.errors import InputError
 from pssa.models import Pretrained, build
 from pssa.report.run_report import write_report
-from pssa.runs import load, train
+from pssa.runs import load
 from pssa.runs.directory import FileStore
 from pssa.runs.run_names import STARTER, resolve_start, starter_run
 from pssa.runs.setting_types import parse_value
 from pssa.runs.settings import Config
+from pssa.runs.training_run import write_run
 
 __all__ = ["folder_targets"]
 
@@ -39,9 +40,9 @@ _OVERRIDES = ("dimension=", "seed=", "labels=", "learning_rate=", "model=", "opt
 def folder_targets(folder: Path) -> dict[str, Target]:
     """By name; runs and an encoder are made in `folder`."""
     corpus = embedded.load("train").select(range(24))
-    run = train(corpus, folder / "run", model="memnet", dimension=4, **_TINY)
+    run = write_run(corpus, folder / "run", model="memnet", dimension=4, **_TINY)
     write_encoder(folder / "encoder")
-    encoded = train(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **_TINY)
+    encoded = write_run(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **_TINY)
     found = _files("run", run, ("config.toml", "model.json", "model.safetensors", "vocabulary.json"), _answer, 0.25)
     found |= _files("reported", _reported(folder, run), ("metrics.json", "history.jsonl"), _report, 0.1)
     starter = Path(shutil.copytree(resolve_start(STARTER), folder / "starter"))

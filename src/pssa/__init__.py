@@ -2,8 +2,7 @@
 
     import pssa
 
-    pssa.train("reviews.csv", "runs/reviews", model="tnet_att")
-    classifier = pssa.load("runs/reviews")
+    classifier = pssa.train("reviews.csv", "runs/reviews", model="tnet_att")
     classifier.predict("The screen is great but the battery is weak.", "battery").label
 
 Importing the package is quick and touches neither network nor torch; names are loaded when they are first used.

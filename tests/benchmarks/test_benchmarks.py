@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import pssa
 from pssa.data import embedded
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError, PssaError
+from pssa.runs.training_run import write_run
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -48,7 +48,7 @@ def as_json(capsys: pytest.CaptureFixture[str], measure: Measure, *arguments: st
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = embedded.load("train").select(range(60))
     out = tmp_path_factory.mktemp("runs") / "run"
-    return pssa.train(corpus, out, model="memnet", epochs=2, dimension=8, device="cpu")
+    return write_run(corpus, out, model="memnet", epochs=2, dimension=8, device="cpu")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pssa.data.evidence import flip
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.evidence_stats import stats
 from pssa.data.io import write
+from pssa.runs.training_run import write_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -71,14 +72,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     """Two runs of MN with sixteen values a word, one of them mined so that each sentence gives two words, on 160 instances."""
-    from pssa.runs import train
 
     folder = tmp_path_factory.mktemp("files")
     corpus = embedded.load("train").select(range(160))
     write(corpus, folder / "train.jsonl")
     settings: dict[str, Any] = {"model": "memnet", "dimension": 16, "epochs": 6, "learning_rate": 0.02, "device": "cpu"}
-    base = train(corpus, folder / "base", **settings)
-    mined = train(corpus, folder / "mined", method="pg-as", iterations=2, epsilon=9.0, **settings)
+    base = write_run(corpus, folder / "base", **settings)
+    mined = write_run(corpus, folder / "mined", method="pg-as", iterations=2, epsilon=9.0, **settings)
     evidence = read_evidence(mined / "evidence.jsonl")
     frequent = stats(evidence, 1).active_words[0]["word"]
     write_evidence(flip(evidence, frequent), folder / "second.jsonl")

@@ -21,9 +21,10 @@ from tests.models.encoders import write_encoder
 from pssa import models
 from pssa.data import embedded
 from pssa.errors import PssaError
-from pssa.runs import Config, methods, train
+from pssa.runs import Config, methods
 from pssa.runs.prepared_data import prepare
 from pssa.runs.resolve import build_saliency, choose_penalty, consensus_rule, loop_settings, mining_rule
+from pssa.runs.training_run import write_run
 from pssa.runs.warm_start import merge_settings
 
 HERE = Path(__file__).parent
@@ -136,7 +137,7 @@ def trained_weights(folder: Path) -> dict[str, str]:
     for number, (name, settings) in enumerate(every.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            train(corpus, folder / str(number), device="cpu", progress=False, **settings)
+            write_run(corpus, folder / str(number), device="cpu", progress=False, **settings)
         found[name] = _digest(folder / str(number))
     return found
 

@@ -19,6 +19,7 @@ from pssa.joint.pieces import WordPieces
 from pssa.joint.run import load_joint
 from pssa.joint.training import UNKNOWN, AnnotatedSentences, collate, joint_examples
 from pssa.models import Pretrained
+from pssa.runs.training_run import write_run
 
 LABELS = ("positive", "negative", "neutral")
 LINES = (
@@ -47,7 +48,7 @@ def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(encoder: Path, triplets: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "joint"
-    return pssa.train(triplets, out, model="joint", encoder=str(encoder), epochs=2, progress=False)
+    return write_run(triplets, out, model="joint", encoder=str(encoder), epochs=2, progress=False)
 
 
 def first_batch(encoder: Path, aspects: str = "opinions") -> JointBatch:
@@ -120,13 +121,13 @@ def test_a_run_answers_with_reasons_in_every_shape(run: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_weights(run: Path, encoder: Path, triplets: Path, tmp_path: Path) -> None:
-    again = pssa.train(triplets, tmp_path / "again", model="joint", encoder=str(encoder), epochs=2, progress=False)
+    again = write_run(triplets, tmp_path / "again", model="joint", encoder=str(encoder), epochs=2, progress=False)
     assert (again / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
 
 
 def test_a_training_goes_on_from_a_run(run: Path, triplets: Path, tmp_path: Path) -> None:
     start: dict[str, Any] = {"from_pretrained": str(run), "epochs": 1, "progress": False}
-    small = pssa.train(triplets, tmp_path / "small", model="joint", learning_rate=1e-9, **start)
+    small = write_run(triplets, tmp_path / "small", model="joint", learning_rate=1e-9, **start)
     before, after = (load_joint(folder).heads for folder in (run, small))
     # So small a step leaves the encoder; the four layers have a rate of their own and move.
     assert np.allclose(before["aspect_query.weight"], after["aspect_query.weight"], atol=0.01)
@@ -136,7 +137,7 @@ def test_a_training_goes_on_from_a_run(run: Path, triplets: Path, tmp_path: Path
 def test_a_run_of_other_labels_or_without_weights_is_no_start(run: Path, triplets: Path, tmp_path: Path) -> None:
     for start, labels in ((str(run), ("positive", "negative")), ("starter", LABELS)):
         with pytest.raises(pssa.InputError, match=r"labels|exported"):
-            pssa.train(triplets, tmp_path / "no", model="joint", from_pretrained=start, labels=labels, progress=False)
+            write_run(triplets, tmp_path / "no", model="joint", from_pretrained=start, labels=labels, progress=False)
     assert not list(tmp_path.iterdir())
 
 
@@ -180,7 +181,7 @@ def test_bad_settings_are_refused_and_nothing_is_written(
 ) -> None:
     given: dict[str, Any] = {"model": "joint", "encoder": str(encoder)} | settings
     with pytest.raises(pssa.InputError, match=name):
-        pssa.train(triplets, tmp_path / "run", progress=False, **given)
+        write_run(triplets, tmp_path / "run", progress=False, **given)
     assert not list(tmp_path.iterdir())
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.models.encoders import write_encoder
 
 import pssa
+from pssa.runs.training_run import write_run
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_encoder(folder / "encoder")
     (folder / "reviews.txt").write_text("\n".join(LINES * 6) + "\n")
     settings: dict[str, Any] = {"model": "joint", "encoder": str(folder / "encoder"), "epochs": 2}
-    run = pssa.train(folder / "reviews.txt", folder / "run", progress=False, **settings)
+    run = write_run(folder / "reviews.txt", folder / "run", progress=False, **settings)
     exported = pssa.export_onnx(run, folder / "exported")
     # So little training finds nothing; a model that leans to find something has answers to compare.
     described = json.loads((exported / "model.json").read_bytes())

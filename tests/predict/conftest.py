@@ -9,7 +9,7 @@ from tests.predict.made_rows import sentences, write_rows
 
 from pssa.data import embedded
 from pssa.predict import Job, Scoring
-from pssa.runs import train
+from pssa.runs.training_run import write_run
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MN of eight values a word; to be read only."""
     corpus = embedded.load("train").select(range(60))
     out = tmp_path_factory.mktemp("runs") / "run"
-    return train(corpus, out, model="memnet", dimension=8, epochs=2, batch_size=16, learning_rate=0.01, device="cpu")
+    return write_run(
+        corpus, out, model="memnet", dimension=8, epochs=2, batch_size=16, learning_rate=0.01, device="cpu"
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from pssa.data import embedded
 from pssa.data.example import Corpus
-from pssa.runs import train
+from pssa.runs.training_run import write_run
 
 _TINY: dict[str, Any] = {
     "model": "memnet",
@@ -34,11 +34,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = embedded.load("train").select(range(60))
     out = tmp_path_factory.mktemp("runs") / "mined"
     # A light penalty and a heavy one differ enough that some predictions change.
-    return train(corpus, out, method="aw-as", iterations=2, epsilon=9.0, gamma=20.0, **_TINY)
+    return write_run(corpus, out, method="aw-as", iterations=2, epsilon=9.0, gamma=20.0, **_TINY)
 
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run without evidence; to be read only."""
     corpus = embedded.load("train").select(range(60))
-    return train(corpus, tmp_path_factory.mktemp("runs") / "base", **_TINY | {"epochs": 9})
+    return write_run(corpus, tmp_path_factory.mktemp("runs") / "base", **_TINY | {"epochs": 9})

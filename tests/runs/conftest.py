@@ -14,7 +14,7 @@ from tests.runs.hub_server import Hub, open_hub
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.runs import train
+from pssa.runs.training_run import write_run
 
 _OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}
 _ASPECTS = ("screen", "battery life", "price")
@@ -62,7 +62,7 @@ def train_tiny(corpus: Corpus, encoder: Path) -> Callable[..., Path]:
         settings = _TINY | changes
         if models.uses_encoder(settings["model"]):
             settings = {"encoder": str(encoder), **{key: settings[key] for key in settings if key not in _OF_WORDS}}
-        return train(corpus, out, **settings)
+        return write_run(corpus, out, **settings)
 
     return run
 

@@ -18,6 +18,7 @@ from pssa.errors import InputError, PssaWarning
 from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, HeldOut, describe_calibration
 from pssa.runs.prepared_data import prepare
+from pssa.runs.training_run import write_run
 
 FAST: dict[str, Any] = {"model": "memnet", "dimension": 8, "batch_size": 16, "learning_rate": 0.01, "device": "cpu"}
 
@@ -133,7 +134,7 @@ def test_a_run_is_calibrated_on_what_its_training_leaves(
     tmp_path: Path, settings: dict[str, Any], source: str | None, kept_out: bool | None
 ) -> None:
     corpus = embedded.load("train").select(range(240))
-    run = pssa.train(corpus, tmp_path / "run", **FAST, **settings)
+    run = write_run(corpus, tmp_path / "run", **FAST, **settings)
     metrics = json.loads((run / "metrics.json").read_text())
     found = metrics["calibration"]
     assert (found and found["kept_out"]) == kept_out
@@ -151,7 +152,7 @@ def test_a_run_is_calibrated_on_what_its_training_leaves(
 def test_development_data_of_its_own_calibrates_the_final_model(tmp_path: Path) -> None:
     corpus: Corpus = embedded.load("train")
     train, dev = corpus.select(range(200)), corpus.select(range(200, 300))
-    run = pssa.train(train, tmp_path / "run", dev=dev, **FAST, max_epochs=3)
+    run = write_run(train, tmp_path / "run", dev=dev, **FAST, max_epochs=3)
     calibration = Calibration.load(run)
     assert calibration is not None
     assert calibration.kept_out

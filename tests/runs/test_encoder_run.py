@@ -21,6 +21,7 @@ from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.prepared_data import prepare
 from pssa.runs.settings import Config
+from pssa.runs.training_run import finish_run
 
 TrainTiny = Callable[..., Path]
 TEXT, ASPECT = "so so the screen of number 7 is great.", "screen"
@@ -108,7 +109,7 @@ def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder:
     weights = load_file(own / "model.safetensors")
     save_file({name: tensor + 1 for name, tensor in weights.items()}, own / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="not those the run began with"):
-        pssa.resume(tmp_path / "run")
+        finish_run(tmp_path / "run")
 
 
 def test_training_is_the_papers_unless_something_else_is_asked_for(corpus: Corpus, encoder: Path) -> None:
@@ -204,9 +205,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
             train_tiny(out, observer=Interrupting(1), seed=seed, **settings)
         with pytest.warns(UserWarning, match="not a finished run"):
             found = pssa.load(out).torch.model.get_buffer("encoder.refinement.share")
-        torch.testing.assert_close(
-            found, pssa.load(pssa.resume(out)).torch.model.get_buffer("encoder.refinement.share")
-        )
+        torch.testing.assert_close(found, pssa.load(finish_run(out)).torch.model.get_buffer("encoder.refinement.share"))
         shares.add(tuple(found.tolist()))
     assert len(shares) == 2  # of two heads, each was drawn
 
@@ -227,7 +226,7 @@ def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encod
     words = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = dict(zip(words, reversed(words.values()), strict=True))
     (own / "tokenizer.json").write_text(json.dumps(tokenizer))
-    pssa.resume(tmp_path / "run")
+    finish_run(tmp_path / "run")
     first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "undisturbed"))
     assert first == second
 
@@ -238,7 +237,7 @@ def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, e
         train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
     shutil.rmtree(own)
     with pytest.raises(InputError, match=f"run needs its encoder, {own}"):
-        pssa.resume(tmp_path / "run")
+        finish_run(tmp_path / "run")
 
 
 def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(

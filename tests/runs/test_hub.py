@@ -19,6 +19,7 @@ import pssa
 from pssa.data.example import Corpus
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.hub import from_pretrained, push_to_hub
+from pssa.runs.training_run import write_run
 
 # The library's own way of sending a large file.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -70,7 +71,7 @@ def test_a_run_with_an_encoder_comes_back_without_the_encoders_folder(hub: Hub, 
     folder = tmp_path / "small-bert"
     encoders.tiny_encoder().body(None, 0.1).save_pretrained(folder)
     encoders.tiny_encoder().tokenizer.save_pretrained(folder)
-    run = pssa.train(corpus, tmp_path / "run", model="bertabsa_att", encoder=str(folder), epochs=1, device="cpu")
+    run = write_run(corpus, tmp_path / "run", model="bertabsa_att", encoder=str(folder), epochs=1, device="cpu")
     push_to_hub(run, "owner/model")
     assert tomllib.loads(hub.files("owner/model")["config.toml"].decode())["data"]["encoder"] == "small-bert"
     assert not any(str(tmp_path).encode() in content for content in hub.files("owner/model").values())
@@ -234,7 +235,7 @@ def test_no_path_of_this_machine_goes_with_the_run(hub: Hub, corpus: Corpus, tmp
     pssa.mine(corpus, evidence, model="memnet", method="pg-as", dimension=2, epochs=1, iterations=1)
     files = {"data.train": str(train), "data.dev": str(dev), "data.vectors": str(vectors)}
     config = pssa.Config().updated({"model": "memnet", "epochs": 1, "supervision.evidence": str(evidence), **files})
-    run = pssa.train(None, tmp_path / "run", config=config)
+    run = write_run(None, tmp_path / "run", config=config)
     before = (run / "config.toml").read_bytes()
     push_to_hub(run, "owner/model")
     here, there = tomllib.loads(before.decode()), tomllib.loads(hub.files("owner/model")["config.toml"].decode())

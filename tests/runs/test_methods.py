@@ -20,7 +20,7 @@ from pssa.runs import Config, methods
 from pssa.runs.methods.consensus import judge_unseen
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.runs.training_run import mine
+from pssa.runs.training_run import mine, write_run
 from pssa.saliency import observe
 from pssa.training import NullObserver
 
@@ -165,7 +165,7 @@ def test_a_gate_trains_with_evidence_only_where_that_does_no_harm(
 ) -> None:
     def trained(name: str, **settings: Any) -> tuple[Any, float]:
         """What the metrics say about the gate, and the penalty of the last epoch."""
-        run = pssa.train(corpus, tmp_path / name, **SETTINGS | settings)
+        run = write_run(corpus, tmp_path / name, **SETTINGS | settings)
         metrics = json.loads((run / "metrics.json").read_text())
         return metrics.get("gate"), json.loads((run / "history.jsonl").read_text().splitlines()[-1])["penalty"]
 

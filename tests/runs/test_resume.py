@@ -13,8 +13,9 @@ import pssa
 from pssa import models
 from pssa.data.example import Corpus
 from pssa.errors import InputError, RunError
-from pssa.runs import methods, resume, train
+from pssa.runs import methods
 from pssa.runs.directory import RunDirectory
+from pssa.runs.training_run import finish_run, write_run
 from pssa.training import EpochRecord, NullObserver
 
 TrainTiny = Callable[..., Path]
@@ -24,7 +25,7 @@ def interrupt_and_resume(train_tiny: TrainTiny, run: Path, after: int, **setting
     with pytest.raises(KeyboardInterrupt):
         train_tiny(run, observer=Interrupting(after), **settings)
     assert not RunDirectory.open(run).finished
-    resume(run)
+    finish_run(run)
 
 
 @pytest.mark.slow
@@ -71,8 +72,8 @@ def test_a_run_may_be_interrupted_again_and_again(train_tiny: TrainTiny, tmp_pat
         train_tiny(tmp_path / "interrupted", epochs=4, observer=Interrupting(1))
     for epochs in (2, 3):  # an observer is told of finished epochs too
         with pytest.raises(KeyboardInterrupt):
-            resume(tmp_path / "interrupted", Interrupting(epochs))
-    resume(tmp_path / "interrupted")
+            finish_run(tmp_path / "interrupted", Interrupting(epochs))
+    finish_run(tmp_path / "interrupted")
     assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
 
 
@@ -81,19 +82,19 @@ def test_a_resumed_run_does_not_need_the_users_files(train_tiny: TrainTiny, corp
     pssa.write(corpus, train_file)
     vectors.write_text("screen 3 2 1\n")
     settings: dict[str, Any] = {"model": "memnet", "vectors": str(vectors), "epochs": 2, "device": "cpu"}
-    train(train_file, tmp_path / "undisturbed", **settings)
+    write_run(train_file, tmp_path / "undisturbed", **settings)
     with pytest.raises(KeyboardInterrupt):
-        train(train_file, tmp_path / "interrupted", observer=Interrupting(1), **settings)
+        write_run(train_file, tmp_path / "interrupted", observer=Interrupting(1), **settings)
     train_file.unlink()
     vectors.unlink()
-    resume(tmp_path / "interrupted")
+    finish_run(tmp_path / "interrupted")
     assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
 
 
 def test_resuming_a_finished_run_changes_nothing(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run")
     before = contents(run)
-    assert resume(run) == run
+    assert finish_run(run) == run
     assert contents(run) == before
 
 
@@ -101,16 +102,16 @@ def test_a_finished_run_is_told_finished_where_nothing_can_be_written(copied_run
     (copied_run / ".lock").unlink()
     (copied_run / ".lock").mkdir()  # cannot be opened to write, not even by root, for whom no folder is read-only
     before = contents(copied_run)
-    assert resume(copied_run) == copied_run
+    assert finish_run(copied_run) == copied_run
     assert contents(copied_run) == before
     (copied_run / "metrics.json").unlink()
     with pytest.raises(RunError, match="cannot be written"):
-        resume(copied_run)
+        finish_run(copied_run)
 
 
 def test_a_finished_run_is_told_finished_while_another_process_has_it(copied_run: Path) -> None:
     with RunDirectory.open(copied_run).locked():
-        assert resume(copied_run) == copied_run
+        assert finish_run(copied_run) == copied_run
 
 
 def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
@@ -120,7 +121,7 @@ def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
     (run / "stages" / "initial").mkdir()
     (run / "stages" / "initial" / "checkpoint.safetensors").touch()
     (run / "stages" / "vectors.safetensors").touch()
-    resume(run)
+    finish_run(run)
     assert contents(run) == contents(finished_run)
     assert not (run / "stages" / "initial").exists()
 
@@ -129,17 +130,17 @@ def test_a_run_in_progress_cannot_be_resumed_by_another(train_tiny: TrainTiny, t
     class Meddling(NullObserver):
         def on_epoch(self, record: EpochRecord) -> None:
             with pytest.raises(RunError, match="is in use by another process"):
-                resume(tmp_path / "run")
+                finish_run(tmp_path / "run")
 
     train_tiny(tmp_path / "run", observer=Meddling())
 
 
 def test_what_is_no_run_cannot_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a run"):
-        resume(tmp_path)
+        finish_run(tmp_path)
     (tmp_path / "model.json").touch()
     with pytest.raises(InputError, match=r"has no config\.toml, so it was stopped before it began"):
-        resume(tmp_path)
+        finish_run(tmp_path)
 
 
 def test_a_damaged_checkpoint_is_named(train_tiny: TrainTiny, tmp_path: Path) -> None:
@@ -149,4 +150,4 @@ def test_a_damaged_checkpoint_is_named(train_tiny: TrainTiny, tmp_path: Path) ->
     (path,) = run.rglob("checkpoint.safetensors")
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(InputError, match=r"checkpoint\.safetensors is damaged"):
-        resume(run)
+        finish_run(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import pickle
 import warnings
 from pathlib import Path
@@ -152,6 +153,19 @@ def test_what_cannot_be_learned_from_is_refused(pairs: Any, labels: Any, message
         tiny().fit(pairs, labels)
 
 
+def test_the_parameters_have_the_names_of_a_training() -> None:
+    own = {*inspect.signature(pssa.train).parameters, *(name.rpartition(".")[2] for name in pssa.Config().flat())}
+    assert {*AspectClassifier().get_params()} - {"settings"} <= own
+
+
+def test_few_labels_start_from_the_starter_whatever_the_number_of_epochs() -> None:
+    with pytest.warns(UserWarning, match="starts from the starter"):
+        estimator = AspectClassifier(epochs=1).fit(
+            PAIRS, ["positive" if label == "good" else "negative" for label in Y]
+        )
+    assert pssa.Config.from_toml(estimator.run_ / "config.toml").data.from_pretrained == "starter"
+
+
 def test_an_unfitted_estimator_says_so() -> None:
     with pytest.raises(NotFittedError):
         tiny().predict(PAIRS)
@@ -165,9 +179,7 @@ def test_it_works_in_cross_validation_and_a_grid_search() -> None:
     assert search.best_estimator_.score(frame, Y) == 1
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"), [(5, "expected a dict"), ({"out": "elsewhere"}, "use save and verbose")]
-)
+@pytest.mark.parametrize(("settings", "message"), [(5, "expected a dict"), ({"out": "elsewhere"}, "use save and")])
 def test_settings_that_are_none_are_refused(settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         AspectClassifier("memnet", settings=settings).fit([("a menu", "menu"), ("a bar", "bar")], ["good", "bad"])

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from tests.runs.interrupted import contents
 
 import pssa
 from pssa import models
 from pssa.data.example import Corpus
+from pssa.data.numbers import percent
 from pssa.errors import InputError
-from pssa.runs import Config, methods, train
+from pssa.runs import Config, methods
 from pssa.runs.prepared_data import prepare
+from pssa.runs.training_run import write_run
 
 TrainTiny = Callable[..., Path]
 
@@ -124,7 +128,7 @@ def test_a_run_trained_from_a_file_equals_one_trained_from_its_corpus(
     path = tmp_path / "train.jsonl"
     pssa.write(corpus, path)
     config = Config.from_toml(finished_run / "config.toml")
-    run = train(path, tmp_path / "run", config=config)
+    run = write_run(path, tmp_path / "run", config=config)
     assert (run / "model.safetensors").read_bytes() == (finished_run / "model.safetensors").read_bytes()
     assert Config.from_toml(run / "config.toml").data.train == str(path)
 
@@ -190,7 +194,7 @@ def test_bad_input_is_refused_before_anything_is_written(
 
 def test_a_corpus_that_is_too_small_writes_nothing(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has 3 instances"):
-        train(corpus.select(range(3)), tmp_path / "run")
+        write_run(corpus.select(range(3)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -199,16 +203,16 @@ def test_one_instance_is_too_few_whatever_it_would_be_cut_into(
     corpus: Corpus, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError, match="the training data has 1 instance; at least 10 are needed"):
-        train(corpus.select([0]), tmp_path / "run", **settings)
+        write_run(corpus.select([0]), tmp_path / "run", **settings)
 
 
 def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     alike = Corpus(tuple(replace(example, sentence_id="one") for example in corpus))
     with pytest.raises(InputError, match="1 different sentences cannot be split into 2 parts"):
-        train(alike, tmp_path / "run", model="memnet", dimension=8, min_steps=0)
+        write_run(alike, tmp_path / "run", model="memnet", dimension=8, min_steps=0)
     assert not (tmp_path / "run").exists()
     # Neither a given number of epochs nor development data of its own needs a part of train.
-    prepare(alike, None, Config(epochs=1))
+    prepare(alike, None, Config().updated({"epochs": 1, "from_pretrained": "none"}))
     prepare(alike, corpus, Config().updated({"from_pretrained": "none"}))
 
 
@@ -222,3 +226,63 @@ def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run:
     with pytest.raises(InputError, match="exists already; choose another path for out"):
         train_tiny(finished_run)
     assert contents(finished_run) == before
+
+
+TINY: dict[str, Any] = {"model": "memnet", "dimension": 8, "batch_size": 8, "learning_rate": 0.01, "device": "cpu"}
+
+
+def test_a_training_without_a_folder_returns_a_classifier_that_can_be_saved(corpus: Corpus, tmp_path: Path) -> None:
+    classifier = pssa.train(corpus, epochs=2, progress=False, **TINY)
+    assert classifier.folder is not None
+    folder, text = classifier.folder, corpus[0].text
+    assert classifier.save(tmp_path / "saved") == tmp_path / "saved"
+    assert pssa.load(tmp_path / "saved").predict(text, "screen") == classifier.predict(text, "screen")
+    with pytest.raises(InputError, match="saved exists already"):
+        classifier.save(tmp_path / "saved")
+    copy = classifier.abstaining(threshold=0.9)
+    del classifier
+    gc.collect()
+    assert copy.folder == folder
+    assert folder.is_dir()
+    del copy
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_the_data_of_a_training_may_be_a_file_a_frame_dicts_or_examples(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    pssa.write(corpus, path)
+    rows = [{"text": each.text, "aspect": each.aspect_text, "label": each.label} for each in corpus]
+    found = [
+        pssa.train(data, epochs=1, progress=False, **TINY).predict(corpus[0].text, "screen").probabilities
+        for data in (corpus, path, pandas.DataFrame(rows), rows, list(corpus))
+    ]
+    assert found == [found[0]] * 5
+
+
+def test_the_held_out_score_is_printed_and_kept_beside_the_majority(
+    corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    classifier = pssa.train(corpus, tmp_path / "run", max_epochs=2, **TINY)
+    held_out = classifier.held_out
+    assert held_out is not None
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert held_out.scores.accuracy == metrics["dev"]["accuracy"]
+    assert held_out.majority.instances == held_out.scores.instances == metrics["held_out"]["instances"]
+    printed = capsys.readouterr().err
+    assert f"accuracy {percent(held_out.scores.accuracy)}" in printed
+    assert f"accuracy {percent(held_out.majority.accuracy)}" in printed
+
+
+def test_a_training_that_holds_nothing_out_says_so(corpus: Corpus, capsys: pytest.CaptureFixture[str]) -> None:
+    classifier = pssa.train(corpus, epochs=1, **TINY)
+    assert classifier.held_out is None
+    assert "no score" in capsys.readouterr().err
+    assert classifier.evaluate(corpus).scores.instances == len(corpus)
+
+
+def test_processes_that_train_together_need_a_folder(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match="out"):
+        pssa.train(corpus, **TINY)

@@ -14,11 +14,12 @@ from tests.runs.interrupted import Interrupting, contents
 import pssa
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError, PssaWarning
-from pssa.runs import Config, resume, train
+from pssa.runs import Config
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
 from pssa.runs.saved_model import Description
 from pssa.runs.torch_runtime import TorchRuntime
+from pssa.runs.training_run import finish_run, write_run
 from pssa.runs.warm_start import merge_settings, start_few_labels
 
 # Two of the labels that the run knows, at other places, and a new one.
@@ -180,11 +181,11 @@ def test_an_interrupted_run_ends_with_the_same_files_without_the_other(
 ) -> None:
     source = train_tiny(tmp_path / "source", model=model)
     settings: dict[str, Any] = {"from_pretrained": source, "method": method, "epochs": 2, "device": "cpu"}
-    train(further, tmp_path / "undisturbed", **settings)
+    write_run(further, tmp_path / "undisturbed", **settings)
     with pytest.raises(KeyboardInterrupt):
-        train(further, tmp_path / "interrupted", observer=Interrupting(3 if method != "base" else 1), **settings)
+        write_run(further, tmp_path / "interrupted", observer=Interrupting(3 if method != "base" else 1), **settings)
     shutil.rmtree(source)
-    run = resume(tmp_path / "interrupted")
+    run = finish_run(tmp_path / "interrupted")
     assert contents(run) == contents(tmp_path / "undisturbed")
     saved = Config.from_toml(run / "config.toml")
     assert saved.data.from_pretrained == str(source)

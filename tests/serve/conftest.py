@@ -18,7 +18,8 @@ from tests.serve.recorder import Recorder
 
 from pssa import serve
 from pssa.data import embedded
-from pssa.runs import Classifier, load, train
+from pssa.runs import Classifier, load
+from pssa.runs.training_run import write_run
 from pssa.serve import batcher as batcher_module
 from pssa.serve.access import AccessPolicy
 from pssa.serve.app import create_app
@@ -43,8 +44,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     root, corpus = tmp_path_factory.mktemp("runs"), embedded.load("train").select(range(60))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        first = train(corpus, root / "first", model="memnet", **_TINY)
-        versus = train(corpus, root / "versus", model="tnet", **_TINY)
+        first = write_run(corpus, root / "first", model="memnet", **_TINY)
+        versus = write_run(corpus, root / "versus", model="tnet", **_TINY)
     return Folders(first, versus)
 
 

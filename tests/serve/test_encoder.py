@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from tests.models.encoders import write_encoder
 
 from pssa.data import embedded
-from pssa.runs import train
+from pssa.runs.training_run import write_run
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
@@ -28,7 +28,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         "epochs": 1,
         "device": "cpu",
     }
-    run = train(embedded.load("train").select(range(30)), folder / "run", **settings)
+    run = write_run(embedded.load("train").select(range(30)), folder / "run", **settings)
     with TestClient(create_app(open_batcher([run], Limits()), pages={})) as client:
         yield client
 

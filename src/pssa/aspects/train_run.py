@@ -15,10 +15,10 @@ from pssa.aspects.spans import AspectSentence, lists_all_aspects, read_sentences
 from pssa.aspects.train import TaggerTraining, prepare_training, resume_aspects
 from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, setting
-from pssa.runs import resume, train
 from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import Source
 from pssa.runs.settings import Config
+from pssa.runs.training_run import finish_run, write_run
 from pssa.runs.warm_start import merge_settings
 from pssa.training import Observer, Team
 
@@ -47,7 +47,7 @@ def train_with_tagger(
     whole = merge_settings(config or Config(), settings)
     file = data if isinstance(data, str | Path) else whole.data.train if data is None else None
     training = prepare_tagger(whole, aspects_train, file, Path(out), tagger)
-    train(data, out, config=config, on_begin=training.begin_within, **watch, **settings)
+    write_run(data, out, config=config, on_begin=training.begin_within, **watch, **settings)
     if Team.from_environment().is_main:
         resume_aspects(Path(out) / FOLDER, watch.get("observer"))
     return Path(out)
@@ -55,7 +55,7 @@ def train_with_tagger(
 
 def resume_run(run: str | Path, observer: Observer | None = None) -> Path:
     """Finish an interrupted run, and the tagger in it if it has one."""
-    root = resume(run, observer)
+    root = finish_run(run, observer)
     if has_tagger(root) and Team.from_environment().is_main:
         resume_aspects(root / FOLDER, observer)
     return root

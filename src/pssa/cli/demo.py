@@ -134,14 +134,15 @@ def _initial(out: Path) -> Path:
 def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
     """Train the baseline and each method's classifier, and return them by name."""
     from pssa.data import embedded
-    from pssa.runs import load, train
+    from pssa.runs import load
+    from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
     corpus = embedded.load("train")
     out.mkdir(parents=True)
     with TrainingProgress() as bars:
         for method, more in _METHODS.items():
-            train(corpus, out / method, observer=bars, progress=False, method=method, **settings, **more)
+            write_run(corpus, out / method, observer=bars, progress=False, method=method, **settings, **more)
     finals = {_display_name(method): load(out / method) for method in _METHODS}
     return {"baseline": load(_initial(out)), **finals}
 

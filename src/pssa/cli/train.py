@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
     pssa train --resume runs/reviews
     """
-    from pssa.runs import resume, train
+    from pssa.runs.training_run import finish_run, write_run
     from pssa.runs.warm_start import merge_settings
     from pssa.training import Team
     from pssa.training.progress import TrainingProgress
@@ -70,11 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
         tagger = _prepare_tagger(arguments, whole)
         with TrainingProgress() as bars:
             if arguments.resume is not None:
-                resume(out, bars, progress=False)
+                finish_run(out, bars, progress=False)
             else:
                 watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
                 on_begin = tagger.begin_within if tagger else None
-                train(None, out, config=config, on_begin=on_begin, **watch, **settings)
+                write_run(None, out, config=config, on_begin=on_begin, **watch, **settings)
         _train_tagger(out)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train_joint(arguments: argparse.Namespace) -> int:
     """Train a model that finds and labels, on texts with all their opinions."""
-    from pssa.runs import train
     from pssa.runs.run_metrics import FILE
+    from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
     for name in ("method", "find_aspects", "aspects_train", "config"):
@@ -101,7 +101,7 @@ def _train_joint(arguments: argparse.Namespace) -> int:
     if arguments.train is None or arguments.out is None:
         raise InputError("pssa train --model joint needs --train FILE and --out RUN")
     with TrainingProgress() as bars:
-        train(None, arguments.out, observer=bars, progress=False, **training_settings(arguments, ()))
+        write_run(None, arguments.out, observer=bars, progress=False, **training_settings(arguments, ()))
     metrics = json.loads((arguments.out / FILE).read_bytes())
     if arguments.json:
         print_json({"run": str(arguments.out), **metrics})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
+from pssa.data.fields import fields_of
 from pssa.data.formats import FORMATS
 from pssa.data.rows import FIELDS, Columns, Event, Row
 from pssa.data.validation import format_error, shorten
@@ -77,10 +78,9 @@ def scan_table(table: Table, columns: Columns) -> Iterator[Event]:
 def rows_of_records(rows: Any, columns: Columns) -> Iterator[Row]:
     """Yield the rows of dicts."""
     for line, fields in enumerate(rows, 1):
+        fields = fields_of(fields) if isinstance(fields, Example) else fields
         if not isinstance(fields, Mapping):
-            advice = "; make a corpus of examples: Corpus(tuple(examples))" if isinstance(fields, Example) else ""
-            expected = f"expected a dict with text, aspect and label{advice}"
-            raise InputError(f"record {line} is {shorten(fields)}; {expected}")
+            raise InputError(f"record {line} is {shorten(fields)}; expected a dict with text, aspect and label")
         yield columns.row(line, fields)
 
 

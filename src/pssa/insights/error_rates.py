@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pssa.data.example import Corpus
 from pssa.data.numbers import percent
 from pssa.evaluation.shares import ShareEstimator
 from pssa.runs import Classifier
-from pssa.runs.directory import read_json
-
-_MAX_COUNT = 1 << 40  # of instances; the file may come from a stranger
+from pssa.runs.run_metrics import held_out_confusion
 
 
 @dataclass(frozen=True)
@@ -25,24 +22,8 @@ class ErrorRates:
 
     @classmethod
     def of_run(cls, run: Path, labels: Sequence[str]) -> ErrorRates:
-        """Read what the run has kept: `held_out` in `metrics.json`, or the groups in `dev` of a joint model; unknown if there is
-        nothing of use.
-        """
-        path = run / "metrics.json"
-        found = read_json(path) if path.is_file() else None
-        kept = found.get("held_out") if isinstance(found, dict) else None
-        if isinstance(kept, dict):
-            return cls(_parse(kept, labels), str(kept.get("source") or "held-out data")[:200])
-        groups = found.get("dev") if isinstance(found, dict) else None
-        scores = (
-            [group.get("labels") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
-        )
-        parsed = [matrix for each in scores if isinstance(each, dict) and (matrix := _parse(each, labels))]
-        if not parsed:
-            return cls(None)
-        places = range(len(labels))
-        total = tuple(tuple(sum(one[gold][given] for one in parsed) for given in places) for gold in places)
-        return cls(total, "held-out reviews")
+        """Read what the run has kept; unknown if there is nothing of use."""
+        return cls(*held_out_confusion(run, labels))
 
     @classmethod
     def measured(cls, classifier: Classifier, corpus: Corpus, name: str) -> ErrorRates:
@@ -66,15 +47,3 @@ class ErrorRates:
             f" {self.source}, where {percent(n_right / n_all)} of {n_all:,} labels are right. On other reviews it can make"
             " more; labelled reviews of your own tell (--held-out)."
         )
-
-
-def _parse(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, ...], ...] | None:
-    """Return the matrix in the order of `labels`; None if it is not one of these labels."""
-    names, rows = kept.get("labels"), kept.get("confusion")
-    if not isinstance(names, list) or not isinstance(rows, list) or sorted(map(str, names)) != sorted(labels):
-        return None
-    is_matrix = len(rows) == len(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows)
-    if not is_matrix or any(type(cell) is not int or not 0 <= cell < _MAX_COUNT for row in rows for cell in row):
-        return None
-    places = [names.index(label) for label in labels]
-    return tuple(tuple(rows[gold][predicted] for predicted in places) for gold in places)

@@ -5,10 +5,12 @@ It works over a `Runtime`, in torch or in ONNX Runtime. What needs torch, such a
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -33,13 +35,15 @@ from pssa.runs.answers import (
     with_found,
 )
 from pssa.runs.calibration import Calibration, choose_threshold
+from pssa.runs.directory import TemporaryFolder
 from pssa.runs.input_profile import InputProfile
-from pssa.runs.run_names import STARTER
+from pssa.runs.run_names import STARTER, whole_run
 from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from pssa.runs.evaluate import Evaluation
     from pssa.runs.torch_runtime import TorchRuntime
 
 
@@ -61,6 +65,8 @@ class Classifier:
     notes_languages: bool = (
         True  # whether answers about texts in another language say so; the detector takes a while to load
     )
+    folder: Path | None = None  # of the run
+    scratch: TemporaryFolder | None = None  # that the run is in, if it is to go with the classifier
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), runtime=type(self.runtime).__name__)
@@ -102,6 +108,45 @@ class Classifier:
                 " needs pssa[train]"
             )
         return self.runtime  # type: ignore[return-value]  # the import would load torch
+
+    @cached_property
+    def held_out(self) -> Evaluation | None:
+        """Scores on data that it has not learned from, kept from its training; None if nothing was held out."""
+        from pssa.runs.evaluate import Evaluation
+        from pssa.runs.run_metrics import held_out_confusion
+
+        confusion = held_out_confusion(whole_run(self._saved), self.labels)[0] if self.folder else None
+        return Evaluation.of_confusion(confusion, self.labels) if confusion else None
+
+    @property
+    def _saved(self) -> Path:
+        if self.folder is None:
+            raise InputError("the classifier has no run directory; load one with pssa.load")
+        return self.folder
+
+    def evaluate(self, data: Any, **reading: Any) -> Evaluation:
+        """Score it on labelled data; see `pssa.runs.evaluate.evaluate`."""
+        from pssa.runs.evaluate import evaluate
+
+        return evaluate(self, data, **reading)
+
+    def save(self, folder: str | Path) -> Path:
+        """Copy its run to a new folder, which `pssa.load` and every command can read."""
+        if Path(folder).exists():
+            raise InputError(f"{folder} exists already; choose another folder")
+        return Path(shutil.copytree(self._saved, folder))
+
+    def export_onnx(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write it as ONNX; see `pssa.runs.onnx_export.export_onnx`."""
+        from pssa.runs.onnx_export import export_onnx
+
+        return export_onnx(self._saved, path, force=force)
+
+    def push_to_hub(self, repo_id: str, **how: Any) -> str:
+        """Upload its run to a model hub; see `pssa.runs.hub.push_to_hub`."""
+        from pssa.runs.hub import push_to_hub
+
+        return push_to_hub(self._saved, repo_id, **how)
 
     def abstaining(self, *, threshold: float | None = None, risk: float | None = None) -> Classifier:
         """Return a copy that answers `uncertain` if its confidence is too low.

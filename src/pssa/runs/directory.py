@@ -16,6 +16,8 @@ import errno
 import json
 import os
 import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +46,14 @@ _T = TypeVar("_T")
 _MAX_BYTES = 1 << 24  # of a JSON file
 _TEMPORARY = (".*.part", ".tmp*")  # ours, and those of safetensors
 _VANISHED = "{root} has vanished while it was written; start the run again"
+
+
+class TemporaryFolder:
+    """A folder that is deleted with the last object that holds it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="pssa-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)

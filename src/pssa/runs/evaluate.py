@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,14 @@ from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error
 from pssa.runs.classifier import Classifier
 from pssa.runs.loading import load
-from pssa.runs.prepared_data import Source
 from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import whole_run
+
+if TYPE_CHECKING:
+    from pssa.runs.prepared_data import Source
+
+
+_MAX_KEPT = 1 << 24  # instances in a confusion matrix, which may come from a stranger
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,20 @@ class Evaluation:
     def _repr_html_(self) -> str:
         return to_html(self)
 
+    @classmethod
+    def of_confusion(cls, confusion: Sequence[Sequence[int]], labels: tuple[str, ...]) -> Evaluation | None:
+        """Return the evaluation that has this confusion matrix, by gold and predicted label; None if it counts nothing."""
+        if not 0 < sum(map(sum, confusion)) < _MAX_KEPT:
+            return None
+        cells = [
+            (gold, predicted)
+            for gold, row in zip(labels, confusion, strict=True)
+            for predicted, count in zip(labels, row, strict=True)
+            for _ in range(count)
+        ]
+        gold, predicted = (tuple(pair[side] for pair in cells) for side in (0, 1))
+        return cls(score(gold, predicted, labels), {}, gold, predicted)
+
     @property
     def correct(self) -> npt.NDArray[np.bool_]:
         """(n,) whether each prediction is right."""
@@ -76,6 +96,19 @@ class Evaluation:
         return score(self.gold, [label] * len(self.gold), self.scores.labels)
 
 
+def describe_held_out(found: Evaluation | None) -> str:
+    """Describe the scores on held-out data beside those of the most frequent label, in a sentence."""
+    if found is None:
+        return (
+            "held out: nothing, so there is no score yet; give dev=..., or measure one with classifier.evaluate(data)"
+        )
+    majority, label = found.majority, max(found.scores.labels, key=found.gold.count)
+    ours, theirs = (
+        f"accuracy {percent(each.accuracy)}, macro-F1 {percent(each.macro_f1)}" for each in (found.scores, majority)
+    )
+    return f"held out: {ours}, on {found.scores.instances} instances (always {label}: {theirs})"
+
+
 def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Evaluation:
     """Score the predictions of a run or a classifier on labelled data.
 
@@ -85,7 +118,8 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     :raises InputError: if an example has no label to compare with, or one that the run does not know.
     """
     # Full precision, so that a score does not depend on the machine.
-    name, classifier = (run, load(run, precision="float32")) if isinstance(run, (str, Path)) else ("", run)
+    classifier = load(run, precision="float32") if isinstance(run, (str, Path)) else run
+    name = run if isinstance(run, (str, Path)) else run.folder or ""
     corpus = data if isinstance(data, Corpus) else read_as_trained(name, data, labels=classifier.labels, **reading)
     if not corpus:
         raise InputError("the corpus is empty; give at least one labelled instance")

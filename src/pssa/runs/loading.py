@@ -52,7 +52,9 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
         if not 0 <= min_score <= 1:
             raise InputError(f"{setting('min_score')} is {min_score}; expected 0 to 1")
         runtime = replace(runtime, min_score=min_score, mentions=mentions)
-    return Classifier(runtime, Calibration.load(folder), profile=InputProfile.load(folder), finder=finder)
+    return Classifier(
+        runtime, Calibration.load(folder), profile=InputProfile.load(folder), finder=finder, folder=folder
+    )
 
 
 def load_runtime(folder: Path, device: str = "cpu", precision: str = "auto") -> Runtime:

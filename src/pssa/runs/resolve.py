@@ -77,7 +77,8 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
     if corpus is None:
         return config
     n_instances, is_set = len(corpus), has_length(given)
-    if n_instances >= MIN_INSTANCES and not is_set and not scratch and has_few_labels(config, n_instances):
+    searched = given.training.usual_epochs or given.training.max_epochs
+    if n_instances >= MIN_INSTANCES and not searched and not scratch and has_few_labels(config, n_instances):
         started = start_few_labels(given, corpus)
         if started is not given:
             given, config = started, _by_model_and_method(started)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pssa.errors import InputError
 from pssa.runs.directory import read_json
 
 FILE = "metrics.json"
+_MAX_COUNT = 1 << 40  # of instances in a confusion matrix
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
@@ -27,6 +28,39 @@ def read_tagger_metrics(path: Path) -> dict[str, Any]:
     :raises InputError: if they are not those of a tagger.
     """
     return _read(path, _TAGGER)
+
+
+def held_out_confusion(run: Path, labels: Sequence[str]) -> tuple[tuple[tuple[int, ...], ...] | None, str]:
+    """Return how often a run took one label for another on held-out data, by gold and predicted label, and on which data.
+
+    That is `held_out` in `metrics.json`, or the groups in `dev` of a joint model; None if there is nothing of use.
+    """
+    path = run / FILE
+    found = read_json(path) if path.is_file() else None
+    kept = found.get("held_out") if isinstance(found, dict) else None
+    if isinstance(kept, dict):
+        return _confusion(kept, labels), str(kept.get("source") or "held-out data")[:200]
+    groups = found.get("dev") if isinstance(found, dict) else None
+    scores = [group.get("labels") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+    parsed = [matrix for each in scores if isinstance(each, dict) and (matrix := _confusion(each, labels))]
+    if not parsed:
+        return None, ""
+    places = range(len(labels))
+    return tuple(
+        tuple(sum(one[gold][given] for one in parsed) for given in places) for gold in places
+    ), "held-out reviews"
+
+
+def _confusion(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the matrix in the order of `labels`; None if it is not one of these labels."""
+    names, rows = kept.get("labels"), kept.get("confusion")
+    if not isinstance(names, list) or not isinstance(rows, list) or sorted(map(str, names)) != sorted(labels):
+        return None
+    is_matrix = len(rows) == len(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows)
+    if not is_matrix or any(type(cell) is not int or not 0 <= cell < _MAX_COUNT for row in rows for cell in row):
+        return None
+    places = [names.index(label) for label in labels]
+    return tuple(tuple(rows[gold][predicted] for predicted in places) for gold in places)
 
 
 def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:

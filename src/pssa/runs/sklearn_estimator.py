@@ -5,9 +5,6 @@ Importing this module needs scikit-learn (`pip install 'pssa[sklearn]'`); `pssa`
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +17,7 @@ from pssa.data.rows import SAME_NAMES
 from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, import_extra
+from pssa.runs.directory import TemporaryFolder
 from pssa.runs.loading import load
 from pssa.runs.table_predictions import examples_of_table
 from pssa.runs.training_run import train
@@ -37,10 +35,10 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     """A classifier of (text, aspect) pairs.
 
     X is a pandas or polars frame with the columns text and aspect, a list of (text, aspect) pairs, or a list of dicts; y holds
-    their labels, of any type. The parameters are those of `pssa.train`.
+    their labels, of any type. The parameters are those of `pssa.train`, by the same names.
 
-    After `fit`, `classes_` holds the labels, `classifier_` is the `pssa.Classifier` and `run_` the run directory, which is
-    deleted with the estimator; `save` writes a copy. A pickle holds the files of the run, without training data. Unpickling can
+    After `fit`, `classes_` holds the labels, `classifier_` is the `pssa.Classifier` and `run_` its directory, which is
+    deleted with it; `save` writes a copy. A pickle holds the files of the run, without training data. Unpickling can
     run code, so unpickle only your own; from others, load a saved run with `pssa.load`, which never runs code.
     """
 
@@ -54,14 +52,13 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         vectors: str | None = None,
         encoder: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
+        seed: Any = 0,
+        progress: bool | None = False,
     ) -> None:
         """Keep the parameters; `fit` checks them.
 
         :param settings: any other setting of `pssa.train` by name, such as `{"batch_size": 16, "options.hops": 3}`.
-        :param random_state: the seed; None or a generator: a new one for each fit.
-        :param verbose: whether to show the progress of a training.
+        :param seed: None or a generator: a new one for each fit.
         """
         self.model = model
         self.method = method
@@ -70,8 +67,8 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         self.vectors = vectors
         self.encoder = encoder
         self.settings = settings
-        self.random_state = random_state
-        self.verbose = verbose
+        self.seed = seed
+        self.progress = progress
 
     def fit(self, X: Table, y: Any) -> Self:  # noqa: N803
         """Train on the labelled pairs."""
@@ -101,20 +98,17 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     def save(self, folder: str | Path) -> Path:
         """Write the run to a new folder, which `pssa.load` and every command can read."""
         _validation.check_is_fitted(self)
-        if Path(folder).exists():
-            raise InputError(f"{folder} exists already; choose another folder")
-        return Path(shutil.copytree(self.run_, folder))
+        return Path(self.classifier_.save(folder))
 
     def _train(self, corpus: Corpus) -> None:
-        run = _new_folder(self)
         given = {name: getattr(self, name) for name in ("epochs", "learning_rate", "vectors", "encoder")}
-        seed = self.random_state
+        seed = self.seed
         if not isinstance(seed, (int, np.integer)):
             seed = _validation.check_random_state(seed).randint(_MAX_SEED)
         settings = {name: value for name, value in given.items() if value is not None} | _check_settings(self.settings)
         settings |= {"model": self.model, "method": self.method, "seed": int(seed)}
-        self.run_ = train(corpus, run, progress=None if self.verbose else False, **settings)
-        self.classifier_ = load(self.run_)
+        self.classifier_ = train(corpus, progress=self.progress, **settings)
+        self.run_ = Path(str(self.classifier_.folder))
 
     def __repr__(self) -> str:
         text: str = super().__repr__()
@@ -131,12 +125,13 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         files = state.pop("_files", None)
         super().__setstate__(state)
         if files is not None:
-            self.run_ = _new_folder(self)
+            scratch = TemporaryFolder()
+            self.run_ = scratch.path / "run"
             for name, content in files.items():
                 path = self.run_ / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-            self.classifier_ = load(self.run_)
+            self.classifier_ = replace(load(self.run_), scratch=scratch)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -151,15 +146,8 @@ def _check_settings(given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f'settings is {shorten(given)}; expected a dict, such as {{"batch_size": 16}}')
     if "out" in given or "progress" in given:
-        raise InputError("settings has out or progress; use save and verbose instead")
+        raise InputError("settings has out or progress; use save and the parameter progress instead")
     return dict(given)
-
-
-def _new_folder(estimator: AspectClassifier) -> Path:
-    """Return the path of a new run, which is deleted with the estimator."""
-    folder = tempfile.mkdtemp(prefix="pssa-sklearn-")
-    weakref.finalize(estimator, shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder) / "run"
 
 
 def _read_files(run: Path) -> dict[str, bytes]:

@@ -1,9 +1,13 @@
-"""`train` starts a run and `resume` continues one, to the same files and weights; `mine` stops at the evidence."""
+"""`train` starts a run and `resume` continues one, to the same files and weights; `mine` stops at the evidence.
+
+`write_run` and `finish_run` do the same without loading the model afterwards.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -21,9 +25,12 @@ from pssa.errors import InputError, RunError, setting
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.card import write_card
+from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import RunDirectory, write_json
+from pssa.runs.directory import RunDirectory, TemporaryFolder, write_json
+from pssa.runs.evaluate import describe_held_out
 from pssa.runs.input_profile import InputProfile
+from pssa.runs.loading import load
 from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.resolve import warn_of_absent_labels, warn_of_unused
 from pssa.runs.run_context import FINAL_SEARCH, RunContext
@@ -32,10 +39,56 @@ from pssa.runs.settings import Config, flatten
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
-from pssa.training.progress import show_training
+from pssa.training.progress import is_notebook, show_training
 
 
-def train(  # noqa: PLR0913 - how it is watched is no setting
+def train(
+    data: Source | None,
+    out: str | Path | None = None,
+    *,
+    dev: Source | None = None,
+    config: Config | None = None,
+    observer: Observer | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Classifier:
+    """Train a classifier, save it in the new directory `out`, and return it.
+
+    Its `held_out` has its scores on data that it did not learn from, and those of always predicting the most frequent label;
+    they are printed too. Inputs are checked before anything is written. Processes started by `torchrun` train together, and
+    only the first writes.
+
+    :param data: labelled instances: a file, a pandas or polars frame, a Hugging Face dataset, a list of dicts or of `Example`s,
+        or a `Corpus`; None: the file that `config` names.
+    :param out: None: a temporary directory, which is deleted with the classifier; `classifier.save` keeps a copy.
+    :param dev: separate development data, likewise.
+    :param config: the configuration; by default all defaults.
+    :param observer: is called after every epoch and every round of mining, such as `LogObserver(trackio.log)`.
+    :param progress: None: show progress in a terminal or a notebook; True: write lines elsewhere too; False: be silent.
+    :param settings: settings that override `config`, by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a
+        `UserWarning` names those that the method ignores.
+    :raises InputError: if a file, a setting or `out` cannot be used.
+    """
+    process = Team.from_environment()
+    scratch = TemporaryFolder() if out is None else None
+    if scratch is not None and process.size > 1:
+        raise InputError(f"processes that train together need one directory; name it with {setting('out')}")
+    out = scratch.path / "run" if scratch else Path(str(out))
+    write_run(data, out, dev=dev, config=config, observer=observer, progress=progress, **settings)
+    device = str(settings.get("device") or (config or Config()).device)
+    classifier = replace(load(out, device), scratch=scratch)
+    if progress is not False and process.is_main:
+        # A notebook shows standard error as if something had failed.
+        print(describe_held_out(classifier.held_out), file=sys.stdout if is_notebook() else sys.stderr)
+    return classifier
+
+
+def resume(run: str | Path, observer: Observer | None = None, *, progress: bool | None = None) -> Classifier:
+    """Finish an interrupted run and load it; a finished one is loaded as it is. See `train` for `progress`."""
+    return load(finish_run(run, observer, progress=progress))
+
+
+def write_run(  # noqa: PLR0913 - how it is watched is no setting
     data: Source | None,
     out: str | Path,
     *,
@@ -47,20 +100,10 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
     on_begin: Callable[[RunDirectory], None] | None = None,
     **settings: Any,
 ) -> Path:
-    """Train a classifier and save it in the new directory `out`.
+    """Train as `train` does, and return the directory; every process returns once it is written.
 
-    Inputs are checked before anything is written. Processes started by `torchrun` train together, and only the first writes.
-
-    :param data: labelled instances: a file, a pandas or polars frame, a Hugging Face dataset, a list of dicts or a `Corpus`;
-        None: the file that `config` names.
-    :param dev: separate development data, likewise.
-    :param config: the configuration; by default all defaults.
-    :param observer: is called after every epoch and every round of mining, such as `pssa.LogObserver(trackio.log)`.
-    :param progress: None: show progress in a terminal or a notebook; True: write lines elsewhere too; False: be silent.
+    :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
     :param on_begin: called with the new directory before training, to write more files into it.
-    :param settings: settings that override `config`, by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a
-        `UserWarning` names those that the method ignores.
-    :raises InputError: if a file, a setting or `out` cannot be used.
     """
     if settings.get("model") == "joint":
         from pssa.joint.run import train_reviews
@@ -78,15 +121,18 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         warn_of_unused(config, settings)
         config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / CACHE_FOLDER)
         warn_of_absent_labels(prepared_data.corpus)
-        if not members.is_main:
-            return _help_out(Path(out), config, prepared_data, members)
-        directory = _create(Path(out), config, prepared_data, on_begin)
-        with directory.locked():
-            return _carry_out(RunContext(config, directory, prepared_data, observer, members))
+        if members.is_main:
+            directory = _create(Path(out), config, prepared_data, on_begin)
+            with directory.locked():
+                _carry_out(RunContext(config, directory, prepared_data, observer, members))
+        else:
+            _help_out(Path(out), config, prepared_data, members)
+        members.share_object(None)  # the others wait here for the files
+    return Path(out)
 
 
-def resume(run: str | Path, observer: Observer | None = None, *, progress: bool | None = None) -> Path:
-    """Finish an interrupted run; a finished one is left as it is. See `train` for `progress`."""
+def finish_run(run: str | Path, observer: Observer | None = None, *, progress: bool | None = None) -> Path:
+    """Finish a run as `resume` does, and return its directory."""
     directory = RunDirectory.open(Path(run))
     if directory.finished:
         _tidy(directory)

@@ -21,7 +21,8 @@ from pssa.data import Corpus, embedded, write
 from pssa.data.evidence_file import read_evidence
 from pssa.data.read_options import ReadOptions
 from pssa.evaluation import score
-from pssa.runs import load, train
+from pssa.runs import load
+from pssa.runs.training_run import write_run
 
 pytestmark = pytest.mark.slow
 HERE = Place("laptop", "memnet", 0)
@@ -52,7 +53,7 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(
     mined = Mining(HERE, "aw-as", settings(**mining))
     record, evidence = records_of(room, Training(HERE, evidence=(mined,), settings=settings(**final)), mined)
     source = resources.sources["laptop"]
-    run = train(
+    run = write_run(
         source.train,
         tmp_path / "run",
         method="aw-as",
