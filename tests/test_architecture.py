@@ -71,7 +71,7 @@ LIBRARY = {
     "pssa.runs.saved_model": "Description load_weights save_weights",
     "pssa.runs.settings": "Config",
     "pssa.runs.torch_runtime": "TorchRuntime",
-    "pssa.runs.training_run": "train",
+    "pssa.runs.training_run": "write_run",
     "pssa.runs.warm_start": "merge_settings",
     "pssa.saliency": "observe",
     "pssa.stress": "make_variants stress",

@@ -223,7 +223,7 @@ def test_an_interruption_before_there_is_a_run_gives_no_advice(
     def interrupt(*given: object, **settings: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pssa.runs.train", interrupt)
+    monkeypatch.setattr("pssa.runs.training_run.write_run", interrupt)
     result = command("train", *tiny, "--out", tmp_path / "run")
     assert (result.code, result.err) == (130, "pssa: interrupted\n")
 

@@ -26,6 +26,7 @@ class Always:
         self.label, self.torch, self.runtime = label, self, self
 
     abstain_below = 0.0
+    folder = None
 
     def probabilities(self, examples: Corpus) -> torch.Tensor:
         own = torch.full((len(self.labels),), 0.1, dtype=torch.double)

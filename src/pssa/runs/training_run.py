@@ -79,7 +79,7 @@ def train(
     classifier = replace(load(out, device), scratch=scratch)
     if progress is not False and process.is_main:
         # A notebook shows standard error as if something had failed.
-        print(describe_held_out(classifier.held_out), file=sys.stdout if is_notebook() else sys.stderr)
+        (sys.stdout if is_notebook() else sys.stderr).write(f"{describe_held_out(classifier.held_out)}\n")
     return classifier
 
 
