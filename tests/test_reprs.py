@@ -23,7 +23,7 @@ from pssa.stress.variants import Variant
 
 LONGEST = 300
 LABELS = tuple(f"label number {number}" for number in range(40))
-CORPUS = pssa.from_records(
+CORPUS = pssa.read(
     [{"text": "word " * 80 + "aspect", "aspect": "aspect", "label": label} for label in LABELS] * 3, labels=LABELS
 )
 ANSWER = pssa.Answer(LABELS[0], dict.fromkeys(LABELS, 1 / 40), "aspect " * 100, 0, 9)

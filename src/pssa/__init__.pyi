@@ -4,8 +4,6 @@ from pssa.data import Corpus as Corpus
 from pssa.data import Evidence as Evidence
 from pssa.data import Example as Example
 from pssa.data import check as check
-from pssa.data import from_dataset as from_dataset
-from pssa.data import from_records as from_records
 from pssa.data import read as read
 from pssa.data import read_evidence as read_evidence
 from pssa.data import write as write

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pssa.data.io import from_dataset, read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -76,7 +76,7 @@ def test_an_image_that_a_row_names_is_not_opened(tmp_path: Path, monkeypatch: py
         | {"image": datasets.Image()}
     )
     rows = {"text": ["a menu"], "span": ["menu"], "label": ["positive"], "image": ["https://localhost:1/x.png"]}
-    assert from_dataset(datasets.Dataset.from_dict(rows, features=features))[0].label == "positive"
+    assert read(datasets.Dataset.from_dict(rows, features=features))[0].label == "positive"
 
 
 def test_a_class_that_is_none_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_a_class_that_is_none_is_refused() -> None:
     named = datasets.Dataset(datasets.table.InMemoryTable(table))
     named.info.features["label"] = datasets.ClassLabel(names=["positive", "negative"])
     with pytest.raises(InputError, match="line 1: label 7 is not one of the 2 classes"):
-        from_dataset(named)
+        read(named)
 
 
 def test_offsets_that_point_elsewhere_do_not_end_the_process(tmp_path: Path) -> None:

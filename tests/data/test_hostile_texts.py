@@ -17,6 +17,7 @@ from pssa.data.formats import scan, three_line
 from pssa.data.io import format_of, read
 from pssa.data.opinion_words import read_opinion_words
 from pssa.data.rows import Problem, Row
+from pssa.data.text_file import InputFile
 from pssa.errors import InputError
 
 OPEN = "<sentences><sentence id='1'>"
@@ -111,7 +112,7 @@ def test_values_of_any_size_make_short_messages(tmp_path: Path, fields: dict[str
 
 def test_a_placeholder_that_grows_to_just_a_sentence_is_read(tmp_path: Path) -> None:
     (tmp_path / "x.raw").write_bytes(b"the $T$ and the $T$\n" + b"m" * 49_993 + b"\n1\n")
-    [found] = three_line.scan(tmp_path / "x.raw")
+    [found] = three_line.scan(InputFile(tmp_path / "x.raw"))
     assert len(found.fields["text"]) == 99_999  # type: ignore[union-attr]
 
 

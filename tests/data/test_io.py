@@ -11,7 +11,7 @@ import pytest
 
 from pssa.data.check import check
 from pssa.data.example import Corpus, Example, sentence_key
-from pssa.data.io import from_records, read, read_or_skip, stream, write
+from pssa.data.io import read, read_or_skip, stream, write
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, PssaWarning
 
@@ -65,11 +65,11 @@ def test_rows_are_streamed_with_unknown_fields_and_without_labels(tmp_path: Path
 
 def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
     rows = [_row("pos", shop=7), _row("conflict"), {"text": "a bar", "from": 2, "to": 5, "label": "neg"}]
-    assert from_records(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
+    assert read(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
     with pytest.raises(InputError, match=r"records, line 2: no `label`; expected one of good, bad"):
-        from_records([_row("good"), _row(None)], labels=("good", "bad"))
+        read([_row("good"), _row(None)], labels=("good", "bad"))
     with pytest.raises(InputError, match="record 1 is 'a menu'; expected a dict with text, aspect and label"):
-        from_records(["a menu"])  # type: ignore[list-item]
+        read(["a menu"])
 
 
 def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
@@ -196,7 +196,7 @@ def test_equal_corpora_give_equal_compressed_files(tmp_path: Path, corpus: Corpu
 
 
 def test_dicts_are_no_examples(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"one of the examples is .*; .*from_records"):
+    with pytest.raises(InputError, match=r"one of the examples is .*; .*pssa.read"):
         write([{"text": "a menu"}], tmp_path / "a.csv")  # type: ignore[list-item]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pssa.data import from_records
+from pssa.data import read
 from pssa.data.label_map import read_label_map
 from pssa.errors import InputError
 
@@ -45,13 +45,13 @@ def test_a_csv_map_needs_its_two_columns(tmp_path: Path) -> None:
 
 
 def test_labels_are_merged_dropped_and_kept() -> None:
-    corpus = from_records(rows(5, "4", "3", " 1 ", "neutral"), label_map=STARS)
+    corpus = read(rows(5, "4", "3", " 1 ", "neutral"), label_map=STARS)
     assert [example.label for example in corpus] == ["positive", "positive", "negative", "neutral"]
     assert corpus.dropped == {"3": 1}
-    assert from_records(rows("positive", "neutral"), label_map="neutral=").dropped == {"neutral": 1}
+    assert read(rows("positive", "neutral"), label_map="neutral=").dropped == {"neutral": 1}
 
 
 def test_labels_that_only_the_map_names_are_declared_by_it() -> None:
-    assert from_records(rows("5", "1"), label_map="5=good,1=bad").labels == ("good", "bad")
+    assert read(rows("5", "1"), label_map="5=good,1=bad").labels == ("good", "bad")
     with pytest.raises(InputError, match="gives 'bad', which is not one of good, mixed"):
-        from_records(rows("5", "1"), label_map="5=good,1=bad", labels=("good", "mixed"))
+        read(rows("5", "1"), label_map="5=good,1=bad", labels=("good", "mixed"))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pssa.data.check import check
-from pssa.data.io import from_dataset, from_records, read, stream
+from pssa.data.io import read, stream
 from pssa.data.rows import SAME_NAMES, Columns, Problem, Row, brief_messages
 from pssa.errors import InputError, for_command_line
 
@@ -64,7 +64,7 @@ WRITERS = [write_json_lines, write_csv, write_parquet, write_dataset]
 def test_a_file_with_other_names_is_read_as_one_with_ours(tmp_path: Path, write: Write) -> None:
     (tmp_path / "ours").mkdir()
     ours, theirs = write(tmp_path / "ours", OURS), write(tmp_path, THEIRS)
-    expected = from_records(OURS)
+    expected = read(OURS)
     assert [example.aspect_chars for example in expected] == [(10, 14), (4, 7)]
     assert read(ours) == expected
     assert read(ours, columns={}) == expected
@@ -72,7 +72,7 @@ def test_a_file_with_other_names_is_read_as_one_with_ours(tmp_path: Path, write:
     assert read(theirs, columns=COLUMNS) == expected
     assert read(theirs, columns="text=review, aspect=term,label=polarity,id=no") == expected
     assert check(theirs, columns=COLUMNS) == check(ours)
-    assert from_records(THEIRS, columns=COLUMNS) == expected
+    assert read(THEIRS, columns=COLUMNS) == expected
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -109,16 +109,16 @@ def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Writ
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
     with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* columns='aspect=term'$"):
-        from_records([{"text": "a bar", "term": "bar"}])
+        read([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
     with pytest.raises(
         InputError, match=r"no `label`; .* found the fields text, aspect, star; .* columns='label=star'"
     ):
-        from_records([bar | {"star": 5}])
+        read([bar | {"star": 5}])
     with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
-        from_records([bar | {"label": ""}])
+        read([bar | {"label": ""}])
     with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, from, to$"):
-        from_records([{"text": "a bar", "from": "", "to": ""}])
+        read([{"text": "a bar", "from": "", "to": ""}])
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
@@ -149,7 +149,7 @@ def test_class_numbers_get_their_names_whatever_the_column_is_called() -> None:
     features = datasets.Features(kinds | {"polarity": datasets.ClassLabel(names=["negative", "positive"])})
     rows = {"review": ["a menu", "a bar"], "term": ["menu", "bar"], "polarity": [1, 0]}
     made = datasets.Dataset.from_dict(rows, features=features)
-    corpus = from_dataset(made, columns="text=review,aspect=term,label=polarity")
+    corpus = read(made, columns="text=review,aspect=term,label=polarity")
     assert [example.label for example in corpus] == ["positive", "negative"]
 
 
@@ -187,7 +187,7 @@ def test_a_row_without_a_field_is_told_by_the_names_that_the_file_gives(tmp_path
     with pytest.raises(InputError, match=r"line 1: this row has no column 'term' for aspect .*; found Review, No;"):
         read(path, columns="text=Review,aspect=term,label=No")
     with pytest.raises(InputError, match=r"this row has no column 'is' for label .*; found term, Review$"):
-        from_records(
+        read(
             [{"term": "bar", "Review": "a bar"}, {"is": 1}], columns={"text": "Review", "aspect": "term", "label": "is"}
         )
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pssa.data.io import from_records, read
+from pssa.data.io import read
 from pssa.data.tables import with_columns
 from pssa.errors import InputError
 
@@ -40,7 +40,7 @@ def plain(table: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_table_is_read_as_its_records(kind: str) -> None:
-    assert read(KINDS[kind](ROWS)) == from_records(ROWS)
+    assert read(KINDS[kind](ROWS)) == read(ROWS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,12 +63,12 @@ def test_a_pandas_frame_keeps_its_index_and_its_order() -> None:
 
 def test_columns_may_have_other_names_or_another_case() -> None:
     frame = pd.DataFrame(ROWS).rename(columns={"text": "Text", "aspect": "term"})
-    assert read(frame, columns={"aspect": "term"}) == from_records(ROWS)
+    assert read(frame, columns={"aspect": "term"}) == read(ROWS)
 
 
 def test_values_that_pandas_calls_missing_are_missing() -> None:
     frame = pd.DataFrame(ROWS).assign(ordinal=pd.array([pd.NA, 0], dtype="Int64"))
-    assert read(frame) == from_records(ROWS)
+    assert read(frame) == read(ROWS)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ from typing import Any
 from pssa.aspects.sentences import split_review
 from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
-from pssa.data.formats import FORMATS, scan
+from pssa.data.formats import find_format, scan
 from pssa.data.io import format_of
 from pssa.data.read_options import check_encoding
 from pssa.data.reviews import Review
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
-from pssa.data.text_file import EncodedPath
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import is_integer, shorten
 from pssa.errors import InputError, setting
@@ -84,13 +84,13 @@ def read_sentences(
     :raises InputError: naming the file and the line of the first row that cannot be used.
     """
     check_encoding(encoding)
-    source = EncodedPath.of(path, encoding)
-    name = format_of(source, format)
-    has_all = _has_all_aspects(name)
+    file = InputFile.of(path, encoding)
+    name = format_of(file, format)
+    has_all = find_format(name).lists_all_aspects
     named = replace(Columns.of(columns), text_only=not (group or has_all))
-    if hasattr(module := FORMATS.module(name), "scan_reviews"):
-        return tuple(_sentences_of(path, module.scan_reviews(source)))
-    events = (_checked(path, event) for event in scan(source, name, named))
+    if scan_reviews := find_format(name).scan_reviews:
+        return tuple(_sentences_of(path, scan_reviews(file)))
+    events = (_checked(path, event) for event in scan(file, name, named))
     found = tuple(_grouped(path, events, by_line=has_all) if group or has_all else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")
@@ -109,11 +109,7 @@ def _sentences_of(path: str | Path, reviews: Iterable[Review | Dropped | Problem
 
 def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
     """Return whether a file of labelled instances is sure to have all aspects of a sentence."""
-    return _has_all_aspects(format_of(path, format))
-
-
-def _has_all_aspects(format: str) -> bool:
-    return bool(getattr(FORMATS.module(format), "LISTS_ALL_ASPECTS", False))
+    return find_format(format_of(path, format)).lists_all_aspects
 
 
 def _checked(path: str | Path, event: Row | Dropped | Problem) -> Row | Dropped:

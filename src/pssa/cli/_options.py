@@ -228,22 +228,22 @@ def load_runs(arguments: argparse.Namespace) -> list[Classifier]:
 
 def read_run_data(arguments: argparse.Namespace, labels: tuple[str, ...]) -> Corpus:
     """Read `--data` for a run with these labels; print what is read like its training data."""
-    from pssa.data.io import read_for
+    from pssa.data.io import read
     from pssa.runs.read_defaults import find_read_defaults
 
     given = reading(arguments, labels)
     defaults = find_read_defaults(arguments.run_path, arguments.data, given)
     _print_defaults(str(arguments.data), defaults)
-    return read_for(arguments.run_path, arguments.data, **given | defaults)
+    return read(arguments.data, run=str(arguments.run_path), **given | defaults)
 
 
 def set_row_defaults(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
     """Set `--columns` and `--encoding` of files of rows as the run has them, unless they are given; print it."""
-    from pssa.predict.source import peeked_paths
+    from pssa.predict.source import peeked_files
     from pssa.runs.read_defaults import find_row_defaults
 
     given = {name: getattr(arguments, name) for name in ROWS}
-    defaults = find_row_defaults(arguments.run_path, peeked_paths(inputs), given)
+    defaults = find_row_defaults(arguments.run_path, peeked_files(inputs), given)
     _print_defaults(", ".join(inputs), defaults)
     for name, value in defaults.items():
         setattr(arguments, name, value)

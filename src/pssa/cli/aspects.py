@@ -135,7 +135,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     pssa aspects evaluate taggers/reviews --data test.xml --run runs/reviews
     """
     from pssa.aspects import evaluate_aspects, evaluate_end_to_end, load_finder, read_sentences
-    from pssa.data.io import read_for
+    from pssa.data.io import read
     from pssa.runs import load
 
     if arguments.labels_from is not None and arguments.run_path is None:
@@ -150,7 +150,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         source, more = arguments.labels_from, {}
         if source is None:
             source, more = arguments.data, {name: getattr(arguments, name) for name in ROWS}
-        labelled = read_for(arguments.run_path, source, labels=classifier.labels, **more)
+        labelled = read(source, run=str(arguments.run_path), labels=classifier.labels, **more)
         both = evaluate_end_to_end(finder, classifier, sentences, labelled)
     if arguments.json:
         print_json(scores.as_dict() | ({"end_to_end": both.as_dict()} if both else {}))

@@ -87,14 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
     """Score the run on the whole texts of triplets or quadruples; None for other data."""
     from pssa.aspects import evaluate_reviews
-    from pssa.data.formats import FORMATS
+    from pssa.data.formats import find_format
     from pssa.data.io import format_of
     from pssa.data.reviews import read_reviews
-    from pssa.data.text_file import EncodedPath
+    from pssa.data.text_file import InputFile
 
-    if not hasattr(
-        FORMATS.module(format_of(EncodedPath.of(arguments.data, arguments.encoding), arguments.format)), "scan_reviews"
-    ):
+    file = InputFile.of(arguments.data, arguments.encoding)
+    if not find_format(format_of(file, arguments.format)).scan_reviews:
         return None
     reviews, _ = read_reviews(arguments.data, **reading(arguments, classifier.labels))
     return evaluate_reviews(classifier, reviews)

@@ -4,7 +4,7 @@ from pssa.data.check import Report, check
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.io import from_dataset, from_records, read, stream, write
+from pssa.data.io import read, stream, write
 from pssa.data.split import folds, hold_out
 
 __all__ = [
@@ -15,8 +15,6 @@ __all__ = [
     "Report",
     "check",
     "folds",
-    "from_dataset",
-    "from_records",
     "hold_out",
     "read",
     "read_evidence",

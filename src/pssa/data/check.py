@@ -14,7 +14,7 @@ from pssa.data.formats import scan
 from pssa.data.io import Accepted, format_of, outcomes
 from pssa.data.read_options import ReadOptions, ReadSettings
 from pssa.data.rows import Dropped, Problem
-from pssa.data.text_file import NOT_UTF8, EncodedPath
+from pssa.data.text_file import NOT_UTF8, InputFile
 from pssa.data.validation import brief_repr
 from pssa.errors import InputError
 
@@ -54,12 +54,12 @@ def check(path: str | Path, **options: Unpack[ReadSettings]) -> Report:
     :raises InputError: if the file cannot be read at all: missing, a directory, binary, empty, or without a column.
     """
     chosen = ReadOptions.of(**options)
-    rule, source = chosen.rule(), EncodedPath.of(path, chosen.encoding)
-    name = format_of(source, chosen.format)
+    rule, file = chosen.rule(), InputFile.of(path, chosen.encoding)
+    name = format_of(file, chosen.format)
     accepted: list[Accepted] = []
     dropped: Counter[str] = Counter()
     problems: list[Problem] = []
-    for outcome in outcomes(scan(source, name, chosen.columns), rule, chosen.occurrence):
+    for outcome in outcomes(scan(file, name, chosen.columns), rule, chosen.occurrence):
         match outcome:
             case Accepted():
                 accepted.append(outcome)

@@ -6,11 +6,10 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pssa.data.rows import Problem
-from pssa.data.text_file import describe_damage, open_text
+from pssa.data.text_file import InputFile, describe_damage, open_text
 from pssa.data.validation import format_error, shorten
 
 _CHUNK = 1 << 16  # bytes
@@ -22,12 +21,12 @@ _IN_STRING = re.compile(
 _BETWEEN = re.compile(r"[\s,\[\]]*")
 
 
-def read_objects(path: Path) -> Iterator[dict[str, Any] | Problem]:
+def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
     """Yield the objects of a file, and a problem in place of one that is damaged; nothing follows a problem that is the last.
 
     The line of a problem is the number of the object, counted from 1.
     """
-    for number, content in enumerate(_contents(path), start=1):
+    for number, content in enumerate(_contents(file), start=1):
         if isinstance(content, Problem):
             yield content
             return
@@ -43,10 +42,10 @@ def _parse(number: int, content: str) -> dict[str, Any] | Problem:
     return found
 
 
-def _contents(path: Path) -> Iterator[str | Problem]:
+def _contents(file: InputFile) -> Iterator[str | Problem]:
     """Yield the text of each object, as its braces delimit it."""
     scanner = _Scanner()
-    with open_text(path) as stream:
+    with open_text(file) as stream:
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         while chunk := stream.read(_CHUNK):
             for found in scanner.feed(decoder.decode(chunk)):

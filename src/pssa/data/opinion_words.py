@@ -18,7 +18,7 @@ from pssa.data.example import Corpus, Example
 from pssa.data.formats.triplets import likelihood, scan_reviews
 from pssa.data.reviews import Review
 from pssa.data.rows import Problem
-from pssa.data.text_file import describe_damage, read_text
+from pssa.data.text_file import InputFile, describe_damage, read_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 
@@ -80,7 +80,7 @@ def _first_line(path: str | Path) -> str:
 
 def _marked_words(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
     """Yield the aspects of triplets or quadruples with the offsets of their opinion words."""
-    for found in scan_reviews(Path(path)):
+    for found in scan_reviews(InputFile.of(path)):
         if isinstance(found, Problem):
             raise InputError.at(path, found.line, found.message)
         if isinstance(found, Review):

@@ -1,4 +1,4 @@
-"""`ReadOptions`: how a file of labelled instances is read, by `read`, `check`, `from_records` and a training."""
+"""`ReadOptions`: how a file of labelled instances is read, by `read`, `check` and a training."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class ReadSettings(TypedDict, total=False):
     encoding: str | None
     errors: str
     occurrence: str
+    run: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class ReadOptions:
     encoding: str = "utf-8"
     errors: str = "fail"  # on instances that cannot be used; or "skip" them
     occurrence: str = "first"  # on aspects that occur several times; or "all", or "error"
+    run: str = ""  # whose labels these are, if a run fixes them
 
     def __post_init__(self) -> None:
         for name, known in (("errors", ON_ERRORS), ("occurrence", OCCURRENCES)):
@@ -60,9 +62,9 @@ class ReadOptions:
         values["label_map"] = tuple(read_label_map(values.get("label_map")).items())
         return cls(**values)
 
-    def rule(self, run: str = "") -> LabelRule:
-        """Return how labels are read; `run` is the run whose labels they are, if any."""
-        return LabelRule.of(self.labels, self.conflict, run, dict(self.label_map))
+    def rule(self) -> LabelRule:
+        """Return how labels are read."""
+        return LabelRule.of(self.labels, self.conflict, self.run, dict(self.label_map))
 
     @property
     def changed(self) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Unpack
 
 from pssa.data.fields import CONFLICT, LabelRule, example_from_fields
-from pssa.data.formats import FORMATS, scan
+from pssa.data.formats import find_format, scan
 from pssa.data.io import INVALID, format_of
 from pssa.data.read_options import ReadOptions, ReadSettings
 from pssa.data.rows import Dropped, Event, Problem, Row
-from pssa.data.text_file import EncodedPath
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -78,15 +78,15 @@ def read_reviews(path: str | Path, **options: Unpack[ReadSettings]) -> tuple[tup
     :raises InputError: if the format lists no opinions of whole texts, or a line cannot be read and `errors` is not `skip`.
     """
     chosen = ReadOptions.of(**options)
-    source, rule = EncodedPath.of(path, chosen.encoding), chosen.rule()
-    name = format_of(source, chosen.format)
-    module = FORMATS.module(name)
-    if not getattr(module, "LISTS_ALL_ASPECTS", False):
+    file, rule = InputFile.of(path, chosen.encoding), chosen.rule()
+    name = format_of(file, chosen.format)
+    format = find_format(name)
+    if not format.lists_all_aspects:
         what = f"the format {name} does not list all opinions of a text"
         raise InputError.at(path, None, f"{what}; expected triplets, quadruples or SemEval XML")
     found: list[Review] = []
     dropped: Counter[str] = Counter()
-    events = module.scan_reviews(source) if hasattr(module, "scan_reviews") else _reviews_of(scan(source, name))
+    events = format.scan_reviews(file) if format.scan_reviews else _reviews_of(scan(file, name))
     for event in events:
         if isinstance(event, Review):
             try:

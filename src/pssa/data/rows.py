@@ -201,6 +201,12 @@ class Columns:
         has_aspect = bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
         return "text" in fields and (has_aspect or self.text_only)
 
+    def fit_header(self, path: str | Path, header: Sequence[str], line: int | None) -> Columns:
+        """Return the columns as a header spells them, whatever the case; refuse a header that lacks or repeats one."""
+        spelled = self.spelled_by(path, header, line)
+        spelled.check_header(path, header, line)
+        return spelled
+
     def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
         """Refuse a table without a listed column, without text or aspect, or with two columns of one name."""
         for name, column in self._present():

@@ -12,7 +12,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
-from pssa.data.formats import FORMATS
+from pssa.data.formats import hugging_face
 from pssa.data.rows import FIELDS, Columns, Event, Row
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, setting
@@ -67,8 +67,7 @@ def scan_table(table: Table, columns: Columns) -> Iterator[Event]:
     if isinstance(table, (list, tuple)):
         return columns.check_rows(name, rows_of_records(table, columns))
     if _is_dataset(table):
-        events: Iterator[Event] = FORMATS.module("hugging_face").rows_of(_one_split(table), Path(name), columns)
-        return events
+        return hugging_face.rows_of(_one_split(table), Path(name), columns)
     frame = _as_frame(table)
     if frame is None:
         raise InputError(f"the table is a {name}; expected a frame, a Hugging Face dataset, or a list of dicts")
@@ -145,8 +144,7 @@ def _kind(values: Sequence[Any], is_pandas: bool) -> Any:
 def _frame_rows(frame: Any, name: str, columns: Columns) -> Iterator[Row]:
     """Yield the rows of a frame, with the columns that have a meaning alone: a frame may have hundreds."""
     header = [str(column) for column in frame.columns]
-    columns = columns.spelled_by(name, header, None)
-    columns.check_header(name, header, None)
+    columns = columns.fit_header(name, header, None)
     known = [column for column in dict.fromkeys(columns.column_of(field) for field in FIELDS) if column in header]
     for line, values in enumerate(frame.select(known).iter_rows(), 1):
         yield columns.row(line, dict(zip(known, map(_plain, values), strict=True)))

@@ -1,6 +1,6 @@
 """Lines of text files, plain or packed, in bounded memory.
 
-`read_text` is for instances and evidence: UTF-8, or the encoding of an `EncodedPath`, plain or `.gz`. Lines end at a line feed
+`read_text` is for instances and evidence: UTF-8, or the encoding of an `InputFile`, plain or `.gz`. Lines end at a line feed
 and nowhere else, so that characters such as U+2028 stay inside a text. Bytes that are not UTF-8 become lone surrogates, so that
 the row that holds them can be reported and the rows after it can still be read; `describe_damage` reports them.
 `read_packed` is for word vectors: bytes, plain, gzip or zip, whatever the file's name.
@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -66,36 +67,42 @@ ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError)
 
 
-class EncodedPath(type(Path())):  # type: ignore[misc]
-    """The path of a text file that may not be UTF-8; its readers see it as if it were."""
+@dataclass(frozen=True)
+class InputFile:
+    """A file of rows. Its readers see text in another encoding as if it were UTF-8."""
 
+    path: Path
     encoding: str = ""  # empty: UTF-8
 
     @classmethod
-    def of(cls, path: str | Path, encoding: str | None) -> Path:
-        """Return the path of a file in this encoding; the path as it is if there is none."""
-        if encoding is None or _is_utf8(encoding):
-            return Path(path) if isinstance(path, str) else path
-        found = cls(path)
-        found.encoding = encoding
-        return found
+    def of(cls, path: str | Path | InputFile, encoding: str | None = None) -> InputFile:
+        """Return the file of a path, in this encoding."""
+        if isinstance(path, InputFile):
+            return path
+        is_utf8 = not encoding or codecs.lookup(encoding).name == "utf-8"
+        return cls(Path(path), "" if is_utf8 else encoding or "")
+
+    def exists(self) -> bool:
+        """Whether there is something to open."""
+        return self.path.exists()
+
+    def open(self) -> IO[bytes]:
+        """Open the bytes."""
+        return self.path.open("rb")
 
 
-def _is_utf8(encoding: str) -> bool:
-    return not encoding or codecs.lookup(encoding).name == "utf-8"
-
-
-def read_text(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+def read_text(file: Path | InputFile, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
     """Yield each line with its number, counted from 1, and its line end; refuse a line of more than `max_bytes`."""
-    for number, content in read_text_leniently(path, max_bytes):
+    file = InputFile.of(file)
+    for number, content in read_text_leniently(file, max_bytes):
         if content == LONG_LINE:
-            raise InputError.at(path, number, f"is longer than {max_bytes} bytes; expected one instance per line")
+            raise InputError.at(file.path, number, f"is longer than {max_bytes} bytes; expected one instance per line")
         yield number, content
 
 
-def read_text_leniently(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+def read_text_leniently(file: InputFile, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
     """Yield the same lines, with `LONG_LINE` for a line that is too long."""
-    with open_text(path) as stream:
+    with open_text(file) as stream:
         blank = 0
         for number in count(1):
             line = stream.readline(max_bytes + 1)
@@ -103,7 +110,8 @@ def read_text_leniently(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tupl
                 return
             blank = blank + 1 if line.isspace() else 0
             if blank > MAX_BLANK_LINES:
-                raise InputError.at(path, number, f"comes after {MAX_BLANK_LINES} blank lines; expected instances")
+                what = f"comes after {MAX_BLANK_LINES} blank lines; expected instances"
+                raise InputError.at(file.path, number, what)
             if len(line) > max_bytes:
                 while line and not line.endswith(b"\n"):  # read on to the end of the line, a part at a time
                     line = stream.readline(_BUFFER)
@@ -114,45 +122,45 @@ def read_text_leniently(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tupl
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[BinaryIO]:
+def open_text(file: InputFile) -> Iterator[BinaryIO]:
     """Open a text file, plain or `.gz`, for its bytes; refuse one that is missing, empty, binary or damaged."""
-    require_file(path)
+    require_file(file)
+    path = file.path
     try:
-        with path.open("rb") as file:
-            stream = file
+        with file.open() as stream:
             if path.suffix.lower() == ".gz":
-                packed = cast(BinaryIO, gzip.GzipFile(fileobj=file))
+                packed = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
                 stream = io.BufferedReader(BoundedStream(path, packed), _BUFFER)
-            if not _is_utf8(encoding := getattr(path, "encoding", "")):
-                stream = io.BufferedReader(_RecodedStream(path, stream, encoding), _BUFFER)
-            _refuse_binary(path, stream.peek(1))
+            if file.encoding:
+                stream = io.BufferedReader(_RecodedStream(path, stream, file.encoding), _BUFFER)
+            _refuse_binary(path, cast(io.BufferedReader, stream).peek(1))
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
 
 
-def begins_as_utf8(path: Path) -> bool:
+def begins_as_utf8(file: InputFile) -> bool:
     """Return whether the first megabyte of a text file is UTF-8."""
     try:
-        with open_text(path) as stream:
+        with open_text(file) as stream:
             codecs.getincrementaldecoder("utf-8")().decode(stream.read(_PEEKED))
     except (InputError, UnicodeDecodeError):
         return False
     return True
 
 
-def begins_with_bom(path: Path) -> bool:
+def begins_with_bom(file: InputFile) -> bool:
     """Whether a text file has a byte order mark, or another encoding than UTF-8: spreadsheets write both."""
-    with open_text(path) as stream:
-        return not _is_utf8(getattr(path, "encoding", "")) or stream.read(3) == codecs.BOM_UTF8
+    with open_text(file) as stream:
+        return bool(file.encoding) or stream.read(3) == codecs.BOM_UTF8
 
 
-def refuse_windows_1252(path: Path) -> None:
+def refuse_windows_1252(file: InputFile) -> None:
     """Refuse a file that is not UTF-8 wherever its first megabyte could tell: its rows would be bad one by one."""
-    if not path.is_file() or not _is_utf8(getattr(path, "encoding", "")):  # a pipe can be read only once
+    if not file.path.is_file() or file.encoding:  # a pipe can be read only once
         return
     try:
-        with open_text(path) as stream:
+        with open_text(file) as stream:
             lines = stream.read(_PEEKED).split(b"\n")
     except InputError:  # which is reported when the file is read
         return
@@ -160,7 +168,7 @@ def refuse_windows_1252(path: Path) -> None:
         (number, line.decode("utf-8", "surrogateescape")) for number, line in enumerate(lines, 1) if not line.isascii()
     ]
     if len(accented) > 1 and all(_NOT_TEXT.search(text) and _is_windows_1252(text) for _, text in accented):
-        raise InputError.at(path, accented[0][0], describe_damage(accented[0][1]) or NOT_UTF8)
+        raise InputError.at(file.path, accented[0][0], describe_damage(accented[0][1]) or NOT_UTF8)
 
 
 class _RecodedStream(io.RawIOBase):
@@ -196,21 +204,13 @@ class _RecodedStream(io.RawIOBase):
         return len(taken)
 
 
-def require_file(path: Path) -> None:
+def require_file(file: InputFile) -> None:
     """Refuse a path without a file."""
-    if path.is_dir():
-        raise InputError.at(path, None, "is a directory; expected a file, or a dataset saved by Hugging Face datasets")
-    if not path.exists():
-        raise InputError.at(path, None, "does not exist; check the name")
-
-
-def starts_with(path: Path, magic: bytes) -> bool:
-    """Whether the file starts with these bytes."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(magic)) == magic
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
+    if file.path.is_dir():
+        what = "is a directory; expected a file, or a dataset saved by Hugging Face datasets"
+        raise InputError.at(file.path, None, what)
+    if not file.exists():
+        raise InputError.at(file.path, None, "does not exist; check the name")
 
 
 def describe_damage(text: str) -> str | None:

@@ -1,6 +1,6 @@
 """Sources of rows: files in any format that can be read, plain, gzip or zstd; patterns of names; standard input.
 
-A format's reader is handed a path whose file counts the bytes that are read, unpacks zstd, and may be standard input.
+A format's reader is handed a file that counts the bytes that are read, unpacks zstd, and may be standard input.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from threading import Timer
 from typing import IO, Any, cast
 
 from pssa.data.files import BoundedStream
-from pssa.data.formats import hugging_face, needs_file, require_encoding, require_named_columns, scan
+from pssa.data.formats import find_format, hugging_face, require_encoding, require_named_columns, scan
 from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Event, Problem, Row
-from pssa.data.text_file import EncodedPath, begins_with_bom, read_text_leniently
+from pssa.data.text_file import InputFile, begins_with_bom, read_text_leniently
 from pssa.errors import EmptyFile, InputError, PssaWarning, import_extra, setting
 from pssa.predict.fingerprint import BEGIN_AGAIN
 
@@ -59,11 +59,10 @@ class Source:
 
         :raises InputError: if it cannot be read, or not to its end.
         """
-        path = _WatchedPath(self.title)
-        path.watch, path.is_standard, path.encoding = watch, self.name == STANDARD, self.encoding
+        file = _WatchedFile(Path(self.title), self.encoding, watch, self.name == STANDARD)
         n_rows = 0
         try:
-            for event in scan(path, self.format, self.columns):
+            for event in scan(file, self.format, self.columns):
                 # A problem after which nothing can be read is not a row that could be skipped.
                 if isinstance(event, Problem) and event.last:
                     raise InputError.at(self.title, event.line, event.message)
@@ -148,12 +147,12 @@ def find_sources(
     return tuple(found)
 
 
-def peeked_paths(inputs: Sequence[str]) -> list[Path]:
-    """Return the paths of the inputs for a look at how they begin; none if one of them can be read only once."""
+def peeked_files(inputs: Sequence[str]) -> list[InputFile]:
+    """Return the inputs for a look at how they begin; none if one of them can be read only once."""
     names = [name for given in inputs for name in _expand(given)]
     if any(name == STANDARD or Path(name).is_fifo() for name in names):
         return []
-    return [_WatchedPath(name) for name in names]
+    return [_WatchedFile(Path(name)) for name in names]
 
 
 def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
@@ -161,11 +160,10 @@ def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
     source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
     if source is None:
         return CsvStyle(has_bom=any(source.format == "excel" for source in sources))
-    path = _WatchedPath(source.name)
-    path.encoding = source.encoding
+    file = _WatchedFile(Path(source.name), source.encoding)
     try:
-        delimiter = CsvHeader.read(content for _, content in read_text_leniently(path)).delimiter
-        return CsvStyle(delimiter, begins_with_bom(path))
+        delimiter = CsvHeader.read(content for _, content in read_text_leniently(file)).delimiter
+        return CsvStyle(delimiter, begins_with_bom(file))
     except InputError:  # the file is refused, with its line, when it is read
         return CsvStyle()
 
@@ -185,13 +183,12 @@ def _open_source(name: str, format: str | None, encoding: str, columns: Columns)
         # Its format cannot be recognised: the lines that were looked at would be lost.
         found = format_of(name, format or "json_lines")
         source = Source(name, found, is_stream=True, columns=columns, encoding=encoding)
-        if needs_file(source.format):
+        if find_format(source.format).needs_file:
             raise InputError(f"{source.title} cannot have the format {source.format}, which needs a file; name one")
         return source
-    watched = _WatchedPath(name)
-    watched.encoding = encoding
-    found = format_of(watched, format, columns.text_only)
-    require_encoding(watched, found)
+    file = _WatchedFile(path, encoding)
+    found = format_of(file, format, columns.text_only)
+    require_encoding(file, found)
     if name.startswith(hugging_face.PREFIX):
         return Source(name, found, columns=columns, encoding=encoding)
     if not path.exists():
@@ -212,37 +209,38 @@ def _count_rows(name: str) -> int:
     return int(parquet.read_metadata(name).num_rows)
 
 
-class _WatchedPath(EncodedPath):
-    """A path for a format's reader."""
+@dataclass(frozen=True)
+class _WatchedFile(InputFile):
+    """A file, or standard input, whose bytes are counted; zstd is unpacked here, gzip by the reader."""
 
-    watch: Watch = staticmethod(lambda read: None)
+    watch: Watch | None = None
     is_standard: bool = False
 
-    def exists(self, **more: Any) -> bool:
+    def exists(self) -> bool:
         """Return True for standard input."""
-        return self.is_standard or super().exists(**more)
+        return self.is_standard or super().exists()
 
-    def open(self, *how: Any, **more: Any) -> IO[Any]:
-        """Open the bytes; zstd is unpacked here, gzip by the reader. A pipe opens once a program writes to it."""
-        what = f"{self} is a pipe, to which no program writes yet; stop with Ctrl-C if none will"
+    def open(self) -> IO[bytes]:
+        """Open the bytes. A pipe opens once a program writes to it."""
+        what = f"{self.path} is a pipe, to which no program writes yet; stop with Ctrl-C if none will"
         waiting = Timer(PATIENCE, warnings.warn, (PssaWarning(what),))
         waiting.daemon = True
-        if not self.is_standard and self.is_fifo():
+        if not self.is_standard and self.path.is_fifo():
             waiting.start()
-        file = sys.stdin.buffer if self.is_standard else super().open("rb", buffering=0)
+        file = sys.stdin.buffer if self.is_standard else self.path.open("rb", buffering=0)
         waiting.cancel()
         stream = io.BufferedReader(_CountingStream(cast(IO[bytes], file), self.watch), _BUFFER_BYTES)
-        if self.suffix.lower() != _ZSTD or self.is_standard:
+        if self.path.suffix.lower() != _ZSTD or self.is_standard:
             return stream
         pyarrow = import_extra("pyarrow", "data")
         unpacked = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream), "zstd")
-        return io.BufferedReader(BoundedStream(Path(self), unpacked), _BUFFER_BYTES)
+        return io.BufferedReader(BoundedStream(self.path, unpacked), _BUFFER_BYTES)
 
 
 class _CountingStream(io.RawIOBase):
     """A stream that counts its bytes as they are read."""
 
-    def __init__(self, file: IO[bytes], watch: Watch) -> None:
+    def __init__(self, file: IO[bytes], watch: Watch | None) -> None:
         super().__init__()
         self._file = file
         self._watch = watch
@@ -258,7 +256,8 @@ class _CountingStream(io.RawIOBase):
         content = read1(len(buffer))
         buffer[: len(content)] = content
         self._count += len(content)
-        self._watch(self._count)
+        if self._watch is not None:
+            self._watch(self._count)
         return len(content)
 
     def close(self) -> None:

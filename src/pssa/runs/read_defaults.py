@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Corpus
-from pssa.data.formats import FORMATS, column_names
-from pssa.data.io import format_of, read_for
+from pssa.data.formats import column_names, find_format
+from pssa.data.io import format_of, read
 from pssa.data.rows import Columns
 from pssa.data.tables import Table, is_table, table_columns
-from pssa.data.text_file import EncodedPath, begins_as_utf8
+from pssa.data.text_file import InputFile, begins_as_utf8
 from pssa.errors import InputError, option_arguments
 from pssa.runs.run_names import whole_run
 from pssa.runs.settings import Config, DataConfig
@@ -29,7 +30,7 @@ _OF_ROWS = ("columns", "encoding")  # of rows that need no label
 
 def read_as_trained(run: str | Path, data: str | Path | Table, **given: Any) -> Corpus:
     """Read labelled instances for a run, like its training data where nothing else is given; see `read`."""
-    return read_for(run, data, **given | find_read_defaults(run, data, given))
+    return read(data, run=str(run), **given | find_read_defaults(run, data, given))
 
 
 def find_read_defaults(run: str | Path, data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def find_read_defaults(run: str | Path, data: str | Path | Table, given: Mapping
     return _find_defaults(run, data, given, _OF_LABELLED)
 
 
-def find_row_defaults(run: str | Path, inputs: Sequence[Path], given: Mapping[str, Any]) -> dict[str, Any]:
+def find_row_defaults(run: str | Path, inputs: Sequence[Path | InputFile], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns and the encoding of files of rows, labelled or not, that are not given and fit all of them."""
     found = [_find_defaults(run, path, given, _OF_ROWS) for path in inputs]
     for each in found:
@@ -71,45 +72,28 @@ def repeated_options(config: Config) -> list[str]:
 
 
 def _find_defaults(
-    run: str | Path, data: str | Path | Table, given: Mapping[str, Any], names: Sequence[str]
+    run: str | Path, data: str | Path | InputFile | Table, given: Mapping[str, Any], names: Sequence[str]
 ) -> dict[str, Any]:
+    """Return the options of these names that the run was trained with, that fit `data`, and that are not given."""
     try:
         trained = Config.from_toml(whole_run(Path(run)) / "config.toml").read_options.changed if run else {}
         known = {name: value for name, value in trained.items() if name in names and given.get(name) is None}
-        if known.get("occurrence") == "error":  # which says nothing about other files, and was the default once
-            del known["occurrence"]
-        return _fitting(known, data, given) if known else {}
+        if not known:
+            return {}
+        if isinstance(data, str | Path | InputFile):
+            file = InputFile.of(data)
+            if begins_as_utf8(file):
+                known.pop("encoding", None)
+            file = replace(file, encoding=given.get("encoding") or known.get("encoding") or "")
+            format = format_of(file, given.get("format"))
+            if not find_format(format).has_encoding:
+                known.pop("encoding", None)
+            found = column_names(file, format)
+        else:
+            known.pop("encoding", None)
+            found = table_columns(data) if is_table(data) else ()
+        if "columns" in known:
+            known["columns"] = dict(Columns.of(known["columns"]).fitting(found).pairs)
+        return {name: value for name, value in known.items() if value}
     except InputError:  # the run has no configuration, or the data cannot be read: reading it says why
         return {}
-
-
-def _fitting(known: dict[str, Any], data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(data, str | Path):
-        found, known = _columns_in(Path(data) if isinstance(data, str) else data, known, given)
-    else:
-        found, known = table_columns(data) if is_table(data) else (), _without(known, "encoding")
-    if "columns" in known:
-        known["columns"] = dict(Columns.of(known["columns"]).fitting(found).pairs)
-    return {name: value for name, value in known.items() if value}
-
-
-def _columns_in(path: Path, known: dict[str, Any], given: Mapping[str, Any]) -> tuple[Sequence[str], dict[str, Any]]:
-    """Return the columns of a file, and what is known without an encoding that the file does not need."""
-    if begins_as_utf8(path):
-        known = _without(known, "encoding")
-    encoding = given.get("encoding") or known.get("encoding")
-    format = format_of(_encoded(path, encoding), given.get("format"))
-    if not getattr(FORMATS.module(format), "HAS_ENCODING", True):
-        return column_names(path, format), _without(known, "encoding")
-    return column_names(_encoded(path, encoding), format), known
-
-
-def _encoded(path: Path, encoding: str | None) -> Path:
-    if not isinstance(path, EncodedPath):
-        return EncodedPath.of(path, encoding)
-    path.encoding = encoding or ""
-    return path
-
-
-def _without(known: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in known.items() if key != name}

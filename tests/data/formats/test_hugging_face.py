@@ -8,7 +8,7 @@ import pytest
 
 from pssa.data.example import Example
 from pssa.data.formats import hugging_face
-from pssa.data.io import from_dataset, read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 datasets = pytest.importorskip("datasets")
@@ -22,7 +22,7 @@ _ROWS = {
 
 
 def test_the_ordinal_tells_two_occurrences_apart() -> None:
-    corpus = from_dataset(datasets.Dataset.from_dict(_ROWS))
+    corpus = read(datasets.Dataset.from_dict(_ROWS))
     assert [(e.aspect_chars, e.label) for e in corpus] == [((11, 15), "positive")]
     assert corpus.dropped == {"conflict": 1}
 
@@ -31,7 +31,7 @@ def test_class_numbers_get_their_names() -> None:
     names = datasets.ClassLabel(names=["negative", "positive"])
     features = datasets.Features({"text": datasets.Value("string"), "span": datasets.Value("string"), "label": names})
     rows = {"text": ["a menu", "a bar"], "span": ["menu", "bar"], "label": [1, 0]}
-    corpus = from_dataset(datasets.Dataset.from_dict(rows, features=features))
+    corpus = read(datasets.Dataset.from_dict(rows, features=features))
     assert [e.label for e in corpus] == ["positive", "negative"]
 
 

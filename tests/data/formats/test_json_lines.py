@@ -14,6 +14,7 @@ from pssa.data.example import Example
 from pssa.data.formats import json_lines
 from pssa.data.io import read
 from pssa.data.rows import Problem, Row
+from pssa.data.text_file import InputFile
 from pssa.errors import InputError
 
 
@@ -51,7 +52,7 @@ def test_what_is_no_object_is_rejected_alone(tmp_path: Path, line: str) -> None:
 def test_a_key_that_comes_twice_is_a_problem(tmp_path: Path, line: str, key: str) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(f"{line}\n")
-    (problem,) = json_lines.scan(path)
+    (problem,) = json_lines.scan(InputFile(path))
     assert isinstance(problem, Problem)
     assert problem.what == f"has the key '{key}' twice in one object; keep one"
 
@@ -62,7 +63,7 @@ def test_a_key_that_comes_twice_is_a_problem(tmp_path: Path, line: str, key: str
 def test_colons_elsewhere_are_no_keys(tmp_path: Path, fields: dict[str, Any]) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(json.dumps(fields) + "\n")
-    (row,) = json_lines.scan(path)
+    (row,) = json_lines.scan(InputFile(path))
     assert isinstance(row, Row)
     assert row.fields == fields
 

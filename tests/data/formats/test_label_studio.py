@@ -15,6 +15,7 @@ from pssa.data.example import Example
 from pssa.data.formats import label_studio
 from pssa.data.io import format_of, read, write
 from pssa.data.rows import Columns, Row
+from pssa.data.text_file import InputFile
 from pssa.errors import InputError
 
 TEXT = "The screen is great"
@@ -127,7 +128,7 @@ def test_skipped_and_unannotated_tasks_are_counted_and_texts_without_aspects_are
     assert check(path).dropped == {"not_annotated": 2, "no_aspect": 1}
     assert [(each.text, each.aspects) for each in read_sentences(path)] == [("No.", ()), (TEXT, ((4, 10),))]
     # Where texts are enough, what nobody has annotated is a row: a pool to choose from.
-    rows = [event for event in label_studio.scan(path, Columns(text_only=True)) if isinstance(event, Row)]
+    rows = [event for event in label_studio.scan(InputFile(path), Columns(text_only=True)) if isinstance(event, Row)]
     assert [row.fields.get("aspect") for row in rows] == [None, None, "screen"]
 
 
@@ -174,7 +175,7 @@ def test_objects_that_lie_across_the_parts_of_a_file_are_whole(tmp_path: Path) -
     tasks = [_task(_span(4, 10, "screen")), _task(_span(len(long) - 6, len(long), "screen"), text=long)] * 2
     path = tmp_path / "tasks.jsonl"
     path.write_text("\n".join(map(json.dumps, tasks)), "utf-8")
-    events = list(label_studio.scan(path))
+    events = list(label_studio.scan(InputFile(path)))
     assert [isinstance(event, Row) for event in events] == [True] * 4
 
 

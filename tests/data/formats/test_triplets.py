@@ -13,6 +13,7 @@ from pssa.data.io import format_of
 from pssa.data.opinion_words import evidence_source
 from pssa.data.reviews import Opinion, Review, read_reviews
 from pssa.data.rows import Dropped, Problem
+from pssa.data.text_file import InputFile
 from pssa.errors import InputError
 
 # The line of the README of DMASTE, shortened: implied aspect, one token, first and last token, a domain.
@@ -29,7 +30,7 @@ ROAST = (
 def reviews_of(tmp_path: Path, *lines: str) -> list[Review | Dropped | Problem]:
     path = tmp_path / "a.txt"
     path.write_text("\n".join(lines), "utf-8")
-    return list(scan_reviews(path))
+    return list(scan_reviews(InputFile(path)))
 
 
 def instances(corpus: Corpus) -> list[tuple[str, str | None]]:

@@ -1,147 +1,167 @@
 """The file formats, one module each; the folder is the registry.
 
 A format turns its file into rows whose fields have the same names in every format; `pssa.data.fields` says what they mean.
-To add a format, add its module here; nothing else names it. A module defines:
-
-    scan(path)              yield the file's events (`pssa.data.rows`), in file order
-    encode(examples)        return the bytes of a file; or save(examples, path) for a format that is a folder. Optional.
-    encode_with_evidence(examples, evidence)    the same with the active words. Optional.
-    scan_reviews(path)      yield texts with all their opinions (`pssa.data.reviews`). Optional.
-    HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
-    column_names(path)      return these names; of rows that each have their own, those of the first rows
-    HAS_ENCODING            False if the file says itself how its text is encoded, or is not text
-    NEEDS_FILE              True if the format cannot be read from a stream
-    EXTENSIONS              file extensions, for reading and for writing
-    WRITE_EXTENSIONS        extensions for writing only: files with them are recognised by their content
-    SHORT_NAMES             other names of the format
-    MAGIC                   how a binary file starts
-    PREFIX, is_folder(path) what a reference to a dataset starts with, and whether a folder is one
-    claims(path)            whether an existing file has the format, whatever its extension
-    likelihood(lines)       how likely a file with these first lines has the format: 0 (no) to 1 (certain)
-    TEXT_ONLY               True if the file has texts alone; it is recognised only where these are enough
-    LISTS_ALL_ASPECTS       True if the file has all aspects of a sentence, and sentences without any
-
-All but `scan` have defaults. A fault of a row is an event, a fault of the whole file an `InputError`.
+To add a format, add its module here, with a `Format` called `FORMAT`; nothing else names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from pssa.data.rows import SAME_NAMES, Columns, Event
-from pssa.data.text_file import EncodedPath, read_text, refuse_windows_1252, require_file, starts_with
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem
+from pssa.data.text_file import InputFile, open_text, read_text, refuse_windows_1252, require_file
+from pssa.data.validation import format_error
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
+if TYPE_CHECKING:
+    from pssa.data.evidence import Evidence
+    from pssa.data.example import Example
+    from pssa.data.reviews import Review
+
 FORMATS = Registry(__name__, "format")
 
-_SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
+_SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
+_MAGIC_BYTES = 8
 _UNKNOWN = f"is in no known format; name it with {setting('format')}, or save it as CSV with a column `text`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """What a format can do. A fault of a row is an event of `scan`, a fault of the whole file an `InputError`."""
+
+    scan: Callable[[InputFile, Columns], Iterator[Event]]  # the events of a file, in file order
+    encode: Callable[[Sequence[Example]], bytes] | None = None  # the bytes of a file
+    encode_with_evidence: Callable[[Sequence[Example], Evidence], bytes] | None = None  # with the active words
+    save: Callable[[Sequence[Example], Path], None] | None = None  # instead of `encode`, where a file is a folder
+    scan_reviews: Callable[[InputFile], Iterator[Review | Dropped | Problem]] | None = None  # texts with all opinions
+    has_columns: bool = False  # whether rows have named columns
+    column_names: Callable[[InputFile], Sequence[str]] | None = None  # or, of rows with names of their own, the first
+    has_encoding: bool = True  # False: the file says itself how its text is encoded, or is not text
+    needs_file: bool = False  # whether it cannot be read from a stream
+    text_only: bool = False  # texts alone; the format is recognised only where these are enough
+    lists_all_aspects: bool = False  # of a sentence, with sentences that have none
+    short_names: tuple[str, ...] = ()
+    # How a file is recognised.
+    extensions: tuple[str, ...] = ()  # for reading and for writing
+    write_extensions: tuple[str, ...] = ()  # for writing only: files with them are recognised by their content
+    magic: bytes = b""  # how a binary file starts
+    list_mark: re.Pattern[bytes] | None = None  # what the beginning of a list in `.json` has
+    likelihood: Callable[[Sequence[str]], float] | None = None  # by the first lines: 0 (no) to 1 (certain)
+    prefix: str = ""  # of references to datasets
+    is_folder: Callable[[Path], bool] | None = None  # whether a folder is a dataset
+
+
+def find_format(name: str) -> Format:
+    """Return the format of a full name."""
+    found: Format = FORMATS.module(name).FORMAT
+    return found
 
 
 def format_named(name: str) -> str:
     """Return the full name of a format, given that or a short one (`xml`, `jsonl`); `-` is as good as `_`."""
     key = name.lower().replace("-", "_")
-    full = next((known for known, module in _modules() if key in getattr(module, "SHORT_NAMES", ())), key)
+    full = next((known for known, format in _formats() if key in format.short_names), key)
     if full not in FORMATS.names():
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS.names())}")
     return full
 
 
-def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(path: Path | InputFile, format: str, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield what is in a file of this format, in file order; refuse columns for a format that has none."""
-    module = FORMATS.module(format)
-    require_named_columns(path, format, columns)
-    if isinstance(path, EncodedPath) and path.encoding and not getattr(module, "HAS_ENCODING", True):
+    file, found = InputFile.of(path), find_format(format)
+    require_named_columns(file.path, format, columns)
+    if file.encoding and not found.has_encoding:
         what = f"the format {format} says itself how its text is encoded"
-        raise InputError.at(path, None, f"{what}; leave out {setting('encoding', path.encoding)}")
-    takes_columns = bool(columns) or (_is_special(columns) and getattr(module, "HAS_COLUMNS", False))
-    events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
-    return events
+        raise InputError.at(file.path, None, f"{what}; leave out {setting('encoding', file.encoding)}")
+    return found.scan(file, columns)
 
 
-def require_encoding(path: Path, format: str) -> None:
+def require_encoding(file: InputFile, format: str) -> None:
     """Refuse a text file that is in Windows-1252 although no encoding is given: its rows would be bad one by one."""
-    if getattr(FORMATS.module(format), "HAS_ENCODING", True):
-        refuse_windows_1252(path)
+    if find_format(format).has_encoding:
+        refuse_windows_1252(file)
 
 
-def needs_file(format: str) -> bool:
-    """Whether a format can be read from a file alone, not from a stream."""
-    return getattr(FORMATS.module(format), "NEEDS_FILE", False)
-
-
-def column_names(path: Path, format: str) -> Sequence[str]:
+def column_names(path: Path | InputFile, format: str) -> Sequence[str]:
     """Return the names of a file's columns; none for a format that has no named columns."""
-    module = FORMATS.module(format)
-    names: Sequence[str] = module.column_names(path) if getattr(module, "HAS_COLUMNS", False) else ()
-    return names
-
-
-def _is_special(columns: Columns) -> bool:
-    return columns.text_only or bool(columns.advice)
+    names = find_format(format).column_names
+    return names(InputFile.of(path)) if names else ()
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
     """Refuse names of columns for a format that has none."""
-    if columns and not getattr(FORMATS.module(format), "HAS_COLUMNS", False):
-        others = ", ".join(name for name, module in _modules() if getattr(module, "HAS_COLUMNS", False))
+    if columns and not find_format(format).has_columns:
+        others = ", ".join(name for name, found in _formats() if found.has_columns)
         advice = f"leave out {setting('columns', str(columns))}, or use one of {others}"
         raise InputError.at(path, None, f"the format {format} has no named columns; {advice}")
 
 
-def recognise(path: Path, text_only: bool = False) -> str:
+def recognise(file: InputFile, text_only: bool = False) -> str:
     """Return the format of an existing file or dataset: by its extension, else by its content.
 
     :param text_only: whether texts are enough, so that any text file can be read.
     """
-    for name, module in _modules():
-        if _has_prefix(module, path) or (path.is_dir() and hasattr(module, "is_folder") and module.is_folder(path)):
+    path, head = file.path, b""
+    for name, format in _formats():
+        is_dataset = format.is_folder and path.is_dir() and format.is_folder(path)
+        if is_dataset or (format.prefix and str(path).startswith(format.prefix)):
             return name
-    require_file(path)
-    claimed = next((name for name, module in _modules() if hasattr(module, "claims") and module.claims(path)), None)
-    return claimed or _by_extension(path, "EXTENSIONS") or _by_content(path, text_only)
+    require_file(file)
+    # A pipe can be read only once.
+    if path.name.lower().removesuffix(".gz").endswith(".json") and path.is_file() and path.stat().st_size:
+        with open_text(file) as stream:
+            head = stream.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+    for name, format in _formats():
+        if format.list_mark and head.startswith(b"[") and format.list_mark.search(head):
+            return name
+    extension = _extension(path)
+    known = next((name for name, format in _formats() if extension in format.extensions), None)
+    return known or _by_content(file, text_only)
 
 
 def format_for_writing(path: Path) -> str:
     """Return the format that the name of a new file implies."""
-    found = next((name for name, module in _modules() if _has_prefix(module, path)), None)
-    found = found or _by_extension(path, "EXTENSIONS") or _by_extension(path, "WRITE_EXTENSIONS")
-    if found is None:
-        raise InputError.at(path, None, "has an extension of no format; name a format, such as tagged or json_lines")
-    return found
-
-
-def _modules() -> Iterator[tuple[str, ModuleType]]:
-    return ((name, FORMATS.module(name)) for name in FORMATS.names())
-
-
-def _has_prefix(module: ModuleType, path: Path) -> bool:
-    return hasattr(module, "PREFIX") and str(path).startswith(module.PREFIX)
-
-
-def _by_extension(path: Path, kind: str) -> str | None:
-    extension = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
-    return next((name for name, module in _modules() if extension in getattr(module, kind, ())), None)
-
-
-def _by_content(path: Path, text_only: bool) -> str:
-    for name, module in _modules():
-        if hasattr(module, "MAGIC") and starts_with(path, module.MAGIC):
+    extension = _extension(path)
+    for name, format in _formats():
+        is_dataset = format.prefix and str(path).startswith(format.prefix)
+        if is_dataset or extension in (*format.extensions, *format.write_extensions):
             return name
-    first = islice(read_text(path), _SNIFFED_LINES)
+    raise InputError.at(path, None, "has an extension of no format; name a format, such as tagged or json_lines")
+
+
+def _formats() -> Iterator[tuple[str, Format]]:
+    return ((name, find_format(name)) for name in FORMATS.names())
+
+
+def _extension(path: Path) -> str:
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+
+
+def _by_content(file: InputFile, text_only: bool) -> str:
+    try:
+        with file.open() as stream:
+            head = stream.read(_MAGIC_BYTES)
+    except OSError as error:
+        raise InputError.at(file.path, None, f"cannot be read: {format_error(error)}") from error
+    for name, format in _formats():
+        if format.magic and head.startswith(format.magic):
+            return name
+    first = islice(read_text(file), _SNIFFED_LINES)
     lines = [content[:_SNIFFED_LETTERS] for _, content in first if content.strip()]
     if not any(line.strip() for line in lines):
-        raise InputError.at(path, None, "is blank; expected at least one instance")
+        raise InputError.at(file.path, None, "is blank; expected at least one instance")
     likely = {
-        name: module.likelihood(lines)
-        for name, module in _modules()
-        if hasattr(module, "likelihood") and (text_only or not getattr(module, "TEXT_ONLY", False))
+        name: format.likelihood(lines)
+        for name, format in _formats()
+        if format.likelihood and (text_only or not format.text_only)
     }
     best = max(likely, key=likely.__getitem__)
     if not likely[best]:
-        raise InputError.at(path, 1, _UNKNOWN)
+        raise InputError.at(file.path, 1, _UNKNOWN)
     return best

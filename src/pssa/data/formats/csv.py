@@ -11,18 +11,14 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of, tags_as_text, words_as_text
+from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
-from pssa.data.text_file import LONG_LINE, describe_damage, read_text_leniently
+from pssa.data.text_file import LONG_LINE, InputFile, describe_damage, read_text_leniently
 from pssa.data.validation import format_error
 from pssa.errors import InputError
-
-EXTENSIONS = (".csv", ".tsv")
-SHORT_NAMES = ("tsv",)
-HAS_COLUMNS = True
 
 _MAX_RECORD = 1 << 22  # characters
 _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
@@ -108,19 +104,20 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.6 * ("text" in map(str.lower, CsvHeader.read(iter(lines)).names))
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: InputFile) -> list[str]:
     """Return the names in the header."""
-    return CsvHeader.read(content for _, content in read_text_leniently(path)).names
+    return CsvHeader.read(content for _, content in read_text_leniently(file)).names
 
 
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each record; its line is the one on which the record starts."""
-    source = RecordLines((content for _, content in read_text_leniently(path)), _MAX_RECORD)
+    source = RecordLines((content for _, content in read_text_leniently(file)), _MAX_RECORD)
     header = CsvHeader.read(source)
-    _check_header(path, header)
+    if damage := describe_damage(header.content):
+        more = ", with the names of columns in the first" if header.content == LONG_LINE else ""
+        raise InputError.at(file.path, header.line, f"{damage}{more}")
     names = header.names
-    columns = columns.spelled_by(path, names, header.line)
-    columns.check_header(path, names, header.line)
+    columns = columns.fit_header(file.path, names, header.line)
     # strict: a stray quote is an error of its record instead of a silent change of the text.
     records = csv.reader(source, delimiter=header.delimiter, strict=True)
     while True:
@@ -141,17 +138,25 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
             advice = "quote texts that contain the delimiter, and double the quotes in them"
             yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given=source.content)
             continue
-        if record:
-            fault = _find_fault(names, record)
-            if fault:
-                yield Problem(line, fault, given=source.content)
-            else:
-                yield columns.row(line, dict(zip(names, record, strict=True)))
+        if not record:
+            continue
+        fault = describe_damage("".join(record))
+        if fault is None and len(record) != len(names):
+            fault = f"has {len(record)} fields, the header {len(names)}; quote texts that contain the delimiter"
+        if fault:
+            yield Problem(line, fault, given=source.content)
+        else:
+            yield columns.row(line, dict(zip(names, record, strict=True)))
 
 
 def encode(examples: Sequence[Example]) -> bytes:
     """Return a comma-separated table, with the columns `tags` and `words` only if they have content."""
-    rows = [{**fields_of(example), "tags": _tags(example), "words": words_as_text(example)} for example in examples]
+    rows = []
+    for example in examples:
+        tags = tags_as_text(example.tags)
+        if tags is None:
+            raise InputError(f"example {example.id!r}: CSV cannot hold a tag with | in it; use JSON Lines")
+        rows.append({**fields_of(example), "tags": tags, "words": words_as_text(example)})
     columns = (*_COLUMNS, *(name for name in ("tags", "words") if any(row[name] for row in rows)))
     target = io.StringIO(newline="")
     writer = csv.DictWriter(target, columns, extrasaction="ignore")
@@ -160,23 +165,12 @@ def encode(examples: Sequence[Example]) -> bytes:
     return target.getvalue().encode()
 
 
-def _check_header(path: Path, header: CsvHeader) -> None:
-    if header.content == LONG_LINE:
-        raise InputError.at(path, header.line, f"{describe_damage(LONG_LINE)}, with the names of columns in the first")
-    if damage := describe_damage(header.content):
-        raise InputError.at(path, header.line, damage)
-
-
-def _tags(example: Example) -> str:
-    text = tags_as_text(example.tags)
-    if text is None:
-        raise InputError(f"example {example.id!r}: CSV cannot hold a tag with | in it; use JSON Lines")
-    return text
-
-
-def _find_fault(names: list[str], record: list[str]) -> str | None:
-    """Return what is wrong with a record; None if it can be used."""
-    fault = describe_damage("".join(record))
-    if fault is None and len(record) != len(names):
-        return f"has {len(record)} fields, the header {len(names)}; quote texts that contain the delimiter"
-    return fault
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    has_columns=True,
+    column_names=column_names,
+    short_names=("tsv",),
+    extensions=(".csv", ".tsv"),
+    likelihood=likelihood,
+)

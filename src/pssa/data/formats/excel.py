@@ -14,16 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.files import MAX_BLANK_LINES, require_regular
+from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
-from pssa.data.text_file import ZIP_METHODS, describe_damage, require_file
+from pssa.data.text_file import ZIP_METHODS, InputFile, describe_damage, require_file
 from pssa.data.validation import format_error
 from pssa.errors import EmptyFile, InputError, import_extra
-
-EXTENSIONS = (".xlsx", ".xlsm")
-SHORT_NAMES = ("xlsx",)
-HAS_COLUMNS = True
-HAS_ENCODING = False
-NEEDS_FILE = True
 
 _MAX_RECORD = 1 << 22  # characters
 _MAX_COLUMNS = 16_384  # of a sheet in Excel
@@ -39,20 +34,18 @@ _MIDNIGHT = dt.time()
 Cells = Sequence[Any]
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: InputFile) -> list[str]:
     """Return the names in the first row with content."""
-    with _opened(path) as book:
-        _, header, _ = _read_header(path, book)
+    with _opened(file) as book:
+        _, header, _ = _read_header(file.path, book)
         return [name for name in header if name]
 
 
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the sheet with content; its line is its number in the sheet."""
-    with _opened(path) as book:
-        line, header, rows = _read_header(path, book)
-        names = [name for name in header if name]
-        columns = columns.spelled_by(path, names, line)
-        columns.check_header(path, names, line)
+    with _opened(file) as book:
+        line, header, rows = _read_header(file.path, book)
+        columns = columns.fit_header(file.path, [name for name in header if name], line)
         for line, cells in rows:
             record = [_as_text(cell) for cell in cells]
             if fault := _find_fault(header, record):
@@ -64,17 +57,18 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(file: InputFile) -> Iterator[Any]:
     """Open a workbook; what is wrong with it, now or while it is read, is an `InputError`."""
+    path = file.path
     openpyxl = import_extra("openpyxl", "data")
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # about styles and other things that are not read
-    require_file(path)
+    require_file(file)
     try:
         require_regular(path)
         _refuse_other_kinds(path)
         _refuse_bomb(path)
-        # openpyxl leaves a file open that it opened itself and cannot read. The stream of a watched path cannot seek.
-        with open(str(path), "rb") as stream:
+        # openpyxl leaves a file open that it opened itself and cannot read.
+        with path.open("rb") as stream:
             yield openpyxl.load_workbook(stream, read_only=True, data_only=True)
     except InputError:
         raise
@@ -97,7 +91,7 @@ def _refuse_other_kinds(path: Path) -> None:
 
 
 def _refuse_bomb(path: Path) -> None:
-    with zipfile.ZipFile(str(path)) as archive:
+    with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
     sizes = {part.filename: part.file_size for part in parts}
     if "xl/workbook.bin" in sizes:
@@ -157,3 +151,14 @@ def _find_fault(header: list[str], record: list[str]) -> str | None:
     if any(record[len(header) :]):
         return f"has more cells than the {len(header)} names in the first row; name every column"
     return describe_damage("".join(record))
+
+
+FORMAT = Format(
+    scan=scan,
+    has_columns=True,
+    column_names=column_names,
+    has_encoding=False,
+    needs_file=True,
+    short_names=("xlsx",),
+    extensions=(".xlsx", ".xlsm"),
+)

@@ -16,16 +16,14 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
 from pssa.data.files import sync_folder, sync_tree
+from pssa.data.formats import Format
 from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
+from pssa.data.text_file import InputFile
 from pssa.data.validation import format_error, shorten
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import InputError, import_extra
 
 PREFIX = "hf:"
-SHORT_NAMES = ("hf",)
-HAS_COLUMNS = True
-HAS_ENCODING = False
-NEEDS_FILE = True
 
 _MARKS = ("dataset_dict.json", "state.json")
 _BATCH = 1024
@@ -36,14 +34,14 @@ def is_folder(path: Path) -> bool:
     return any((path / mark).is_file() for mark in _MARKS)
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: InputFile) -> list[str]:
     """Return the names of the dataset's columns."""
-    return list(_load(str(path).removeprefix(PREFIX)).column_names)
+    return list(_load(file.path).column_names)
 
 
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the dataset; its line is its number."""
-    return rows_of(_load(str(path).removeprefix(PREFIX)), path, columns)
+    return rows_of(_load(file.path), file.path, columns)
 
 
 def rows_of(dataset: Any, name: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
@@ -76,7 +74,7 @@ def save(examples: Sequence[Example], path: Path) -> None:
     """Save a dataset as a folder and replace an older dataset there; other folders are never touched."""
     if path.exists() and not is_folder(path):
         raise InputError.at(path, None, "exists and is not a saved dataset; choose another name")
-    datasets = _datasets()
+    datasets = import_extra("datasets", "data")
     table = datasets.Dataset.from_list([_columns(example) for example in examples])
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
     try:
@@ -119,8 +117,9 @@ def _columns(example: Example) -> dict[str, Any]:
     return {**fields, "span": span, "ordinal": ordinal}
 
 
-def _load(reference: str) -> Any:
-    datasets = _datasets()
+def _load(path: Path) -> Any:
+    datasets = import_extra("datasets", "data")
+    reference = str(path).removeprefix(PREFIX)
     location, _, split = reference.partition(":")
     try:
         if Path(location).is_dir() and is_folder(Path(location)):
@@ -129,10 +128,6 @@ def _load(reference: str) -> Any:
             loaded = datasets.load_dataset(location)
     except Exception as error:  # the library passes on the errors of many libraries, all of them about the reference
         raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({format_error(error)})") from error
-    return _choose_split(reference, loaded, split)
-
-
-def _choose_split(reference: str, loaded: Any, split: str) -> Any:
     if not isinstance(loaded, dict):
         return loaded
     if not split and len(loaded) > 1:
@@ -143,9 +138,14 @@ def _choose_split(reference: str, loaded: Any, split: str) -> Any:
     return loaded[chosen]
 
 
-def _datasets() -> Any:
-    try:
-        import datasets
-    except ImportError as error:
-        raise MissingExtra("datasets", "data") from error
-    return datasets
+FORMAT = Format(
+    scan=scan,
+    save=save,
+    has_columns=True,
+    column_names=column_names,
+    has_encoding=False,
+    needs_file=True,
+    short_names=("hf",),
+    prefix=PREFIX,
+    is_folder=is_folder,
+)

@@ -7,19 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
+from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
-from pssa.data.text_file import describe_damage, read_text_leniently
+from pssa.data.text_file import InputFile, describe_damage, read_text_leniently
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
-
-EXTENSIONS = (".json", ".jsonl", ".ndjson")
-SHORT_NAMES = ("jsonl",)
-HAS_COLUMNS = True
 
 _SEARCHED = 100  # objects that may have a key
 
@@ -36,16 +32,16 @@ def likelihood(lines: Sequence[str]) -> float:
     return float(lines[0].lstrip().startswith("{"))
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: InputFile) -> list[str]:
     """Return the keys of the first objects."""
-    first = islice((_parse(line, content, SAME_NAMES) for line, content in _filled_lines(path)), _SEARCHED)
+    first = islice((_parse(line, content, SAME_NAMES) for line, content in _filled_lines(file)), _SEARCHED)
     return list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.fields))
 
 
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each line that is a JSON object; skip blank lines, refuse a file that is one list of objects."""
-    rows = (_parse(line, content, columns) for line, content in _filled_lines(path))
-    return columns.check_rows(path, rows) if columns else rows
+    rows = (_parse(line, content, columns) for line, content in _filled_lines(file))
+    return columns.check_rows(file.path, rows) if columns else rows
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -59,12 +55,12 @@ def encode(examples: Sequence[Example]) -> bytes:
     return "".join(records).encode()
 
 
-def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+def _filled_lines(file: InputFile) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank; refuse a file that begins with a list before any of its lines."""
-    filled = ((line, content) for line, content in read_text_leniently(path) if content.strip())
+    filled = ((line, content) for line, content in read_text_leniently(file) if content.strip())
     for line, content in islice(filled, 1):
         if content.lstrip().startswith("["):
-            raise InputError.at(path, line, _LIST)
+            raise InputError.at(file.path, line, _LIST)
         yield line, content
     yield from filled
 
@@ -101,3 +97,14 @@ def _repeated_key(content: str, fields: dict[str, Any]) -> str | None:
 
     json.loads(content, object_pairs_hook=note)
     return repeated[0] if repeated else None
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    has_columns=True,
+    column_names=column_names,
+    short_names=("jsonl",),
+    extensions=(".json", ".jsonl", ".ndjson"),
+    likelihood=likelihood,
+)

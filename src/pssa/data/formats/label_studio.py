@@ -24,28 +24,23 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.fields import words_as_text
+from pssa.data.formats import Format
 from pssa.data.json_objects import read_objects
 from pssa.data.rows import FIELDS, SAME_NAMES, Columns, Dropped, Event, Problem
-from pssa.data.text_file import open_text
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span
 from pssa.data.validation import is_integer, join_names, shorten
 from pssa.errors import InputError, setting
-
-SHORT_NAMES = ("ls",)
-HAS_COLUMNS = True
-LISTS_ALL_ASPECTS = True
 
 ASPECT, POLARITY, TEXT = "aspect", "polarity", "text"  # names of the controls in our configuration
 _POLARITY_NAMES = (POLARITY, "sentiment")
 _ASPECT_LABELS = (ASPECT, "aspects", "aspect term", "term", "target", "feature")
 _OPINION = "opinion"  # how labels of spans begin that mark opinion words
-_HEAD = 1 << 16  # bytes that tell whether a file is one of these
 _TASK = re.compile(rb'"(?:annotations|completions|predictions|annotation_id)"\s*:|"data"\s*:\s*\{')
 _MAX_REGIONS = 1000  # of one annotation
 _MAX_SEARCHED = 1000  # characters of a span that is looked for
@@ -71,22 +66,12 @@ def labelling_config(labels: Sequence[str] = DEFAULT_LABELS) -> str:
     return _CONFIG.format(aspect=ASPECT, polarity=POLARITY, text=TEXT, choices=choices)
 
 
-def claims(path: Path) -> bool:
-    """Whether a file in `.json` is a list of tasks."""
-    is_json = path.name.lower().removesuffix(".gz").endswith(".json")
-    if not is_json or not path.is_file() or not path.stat().st_size:  # a pipe can be read only once
-        return False
-    with open_text(path) as stream:
-        head = stream.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return head.startswith(b"[") and _TASK.search(head) is not None
-
-
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each aspect of a task; a task that nobody has annotated is a text without aspects where that is enough."""
     if other := [name for name, _ in columns.pairs if name != "text"]:
         what = f"the format label_studio has no column for {other[0]}: it is part of an annotation"
-        raise InputError.at(path, None, f"{what}; leave it out of {setting('columns')}")
-    for number, task in enumerate(read_objects(path), start=1):
+        raise InputError.at(file.path, None, f"{what}; leave it out of {setting('columns')}")
+    for number, task in enumerate(read_objects(file), start=1):
         if isinstance(task, Problem):
             yield task
             continue
@@ -342,3 +327,13 @@ def _agree(annotations: Sequence[_Placed]) -> tuple[list[tuple[int, int, str, st
         if 2 * len(given) > len(annotations) and 2 * votes > len(given):
             agreed.append((*span, names[span], label))
     return agreed, len(labels) - len(agreed)
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    has_columns=True,
+    lists_all_aspects=True,
+    short_names=("ls",),
+    list_mark=_TASK,
+)

@@ -11,16 +11,11 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
+from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, ArrowRow, Columns, Event
-from pssa.data.text_file import require_file
+from pssa.data.text_file import InputFile, require_file
 from pssa.data.validation import format_error
-from pssa.errors import InputError, MissingExtra
-
-EXTENSIONS = (".parquet",)
-HAS_COLUMNS = True
-HAS_ENCODING = False
-NEEDS_FILE = True
-MAGIC = b"PAR1"
+from pssa.errors import InputError, import_extra
 
 _BATCH = 128  # rows; a dictionary can pack a large value into a few bytes of each
 _MAX_BATCH = 1 << 28  # bytes
@@ -28,15 +23,16 @@ _MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to at once
 _MAX_GROWTH = 200  # times its own size, beyond that
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: InputFile) -> list[str]:
     """Return the names of the table's columns."""
-    with _opened(path) as table:
+    with _opened(file) as table:
         return list(table.schema_arrow.names)
 
 
-def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the table; its line is its number."""
-    with _opened(path) as table:
+    path = file.path
+    with _opened(file) as table:
         columns.check_header(path, table.schema_arrow.names)
         _refuse_bomb(path, table.metadata)
         records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
@@ -45,22 +41,23 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(file: InputFile) -> Iterator[Any]:
     """Open a Parquet file; what is wrong with it, now or while it is read, is an `InputError`."""
-    _, parquet = _pyarrow()
-    require_file(path)
+    parquet = import_extra("pyarrow.parquet", "data")
+    require_file(file)
     try:
-        with parquet.ParquetFile(path) as table:
+        with parquet.ParquetFile(file.path) as table:
             yield table
     except InputError:
         raise
     except Exception as error:  # Arrow's own, and Python's for text that is not UTF-8
-        raise InputError.at(path, None, f"cannot be read as Parquet ({format_error(error)}); write it again") from error
+        what = f"cannot be read as Parquet ({format_error(error)}); write it again"
+        raise InputError.at(file.path, None, what) from error
 
 
 def encode(examples: Sequence[Example]) -> bytes:
     """Return one table with every field of every example."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = import_extra("pyarrow", "data"), import_extra("pyarrow.parquet", "data")
     text, offset = pyarrow.string(), pyarrow.int32()
     lists = {"words": pyarrow.list_(pyarrow.list_(offset)), "tags": pyarrow.list_(text)}
     aspect = {"aspect": text, "from": offset, "to": offset, "label": text}
@@ -88,7 +85,7 @@ def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
 
 def _decoded_bytes(column: Any) -> int:
     """Return an upper bound of the size of a column's values; with a dictionary each may be the longest."""
-    pyarrow, _ = _pyarrow()
+    import pyarrow
     from pyarrow import compute
 
     values = getattr(column, "dictionary", None)
@@ -126,10 +123,13 @@ def _python_value(value: Any) -> Any:
         return value.cast(string()).as_py()
 
 
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "data") from error
-    return pyarrow, parquet
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    has_columns=True,
+    column_names=column_names,
+    has_encoding=False,
+    needs_file=True,
+    extensions=(".parquet",),
+    magic=b"PAR1",
+)

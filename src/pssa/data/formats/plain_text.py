@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from pssa.data.rows import Event, Problem, Row
-from pssa.data.text_file import describe_damage, read_text_leniently
-
-SHORT_NAMES = ("text", "txt")
-TEXT_ONLY = True
+from pssa.data.formats import Format
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
+from pssa.data.text_file import InputFile, describe_damage, read_text_leniently
 
 
 def likelihood(lines: Sequence[str]) -> float:
@@ -17,11 +14,19 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.01
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each line that is not blank."""
-    for number, line in read_text_leniently(path):
+    for number, line in read_text_leniently(file):
         damage = describe_damage(line)
         if damage:
             yield Problem(number, damage, given=line)
         elif line.strip():
             yield Row(number, {"text": line.strip()})
+
+
+FORMAT = Format(
+    scan=scan,
+    text_only=True,
+    short_names=("text", "txt"),
+    likelihood=likelihood,
+)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler
@@ -24,15 +23,11 @@ from defusedxml.expatreader import create_parser
 
 from pssa.data.example import Example
 from pssa.data.fields import words_as_text
-from pssa.data.rows import Dropped, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, open_text
+from pssa.data.formats import Format
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, InputFile, open_text
 from pssa.data.validation import format_error
 from pssa.errors import InputError
-
-EXTENSIONS = (".xml",)
-SHORT_NAMES = ("xml",)
-HAS_ENCODING = False
-LISTS_ALL_ASPECTS = True
 
 _CHUNK = 1 << 16
 _MAX_PART = 1 << 22  # bytes of a tag or a comment
@@ -48,12 +43,12 @@ def likelihood(lines: Sequence[str]) -> float:
     return float(lines[0].lstrip().startswith("<"))
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each aspect; its line is the one on which the sentence starts."""
     parser = create_parser()
     handler = _Sentences(parser)
     parser.setContentHandler(handler)
-    with open_text(path) as stream:
+    with open_text(file) as stream:
         while True:
             chunk = stream.read(_CHUNK)
             problem = _feed(parser, chunk) or handler.check_silence(len(chunk))
@@ -195,3 +190,14 @@ def _allowed(value: str) -> str:
     if _FORBIDDEN.search(value):
         raise InputError(f"{value!r} contains a character that XML does not allow; use another format, such as .jsonl")
     return value
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    has_encoding=False,
+    lists_all_aspects=True,
+    short_names=("xml",),
+    extensions=(".xml",),
+    likelihood=likelihood,
+)

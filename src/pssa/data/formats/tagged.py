@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.rows import Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
+from pssa.data.formats import Format
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, InputFile, describe_damage, read_text_leniently
 from pssa.data.tokenize import split_on_space
 from pssa.data.validation import shorten
 from pssa.errors import InputError
@@ -29,9 +29,9 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.4 * any(is_tagged(token) for line in lines for token in line.split())
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each line that is not blank; odd tags are warnings."""
-    for line, content in read_text_leniently(path):
+    for line, content in read_text_leniently(file):
         tokens = content.split()
         if tokens:
             fault = describe_damage(content)
@@ -88,3 +88,10 @@ def _line(example: Example) -> str:
     if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
         raise InputError(f"example {example.id!r}: another word looks tagged in {line!r}; use a format such as .jsonl")
     return line
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    likelihood=likelihood,
+)

@@ -11,15 +11,13 @@ Tokens end at white space and at the aspect, nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.rows import Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
+from pssa.data.formats import Format
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, InputFile, describe_damage, read_text_leniently
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
-
-WRITE_EXTENSIONS = (".raw", ".seg")
 
 _PLACEHOLDER = "$T$"
 _LABELS = {"1": "positive", "0": "neutral", "-1": "negative"}
@@ -31,10 +29,10 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.8 * any(_PLACEHOLDER in line for line in lines)
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each three lines, blank ones skipped; after a fault, continue at the next line with `$T$`."""
     group: list[tuple[int, str]] = []
-    for line, content in read_text_leniently(path):
+    for line, content in read_text_leniently(file):
         if not content.strip():
             continue
         if _PLACEHOLDER in content and group:
@@ -90,3 +88,11 @@ def _lines(example: Example) -> tuple[str, str, str]:
         what = f"this format cannot hold the label {example.label!r}"
         raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
     return sentence, aspect, _NUMBERS.get(example.label, example.label)
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    write_extensions=(".raw", ".seg"),
+    likelihood=likelihood,
+)

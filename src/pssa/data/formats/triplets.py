@@ -23,22 +23,19 @@ import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.fields import CONFLICT, tags_as_text
+from pssa.data.formats import Format
 from pssa.data.occurrences import find_occurrences
 from pssa.data.reviews import Opinion, Review
-from pssa.data.rows import Dropped, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, InputFile, describe_damage, read_text_leniently
 from pssa.data.tokenize import Span, split_on_space
 from pssa.data.validation import is_integer, shorten
 from pssa.errors import InputError
-
-SHORT_NAMES = ("quadruples", "aste", "asqp")
-LISTS_ALL_ASPECTS = True
 
 _MARK = "####"
 _LABELS = {"POS": "positive", "NEG": "negative", "NEU": "neutral"}
@@ -59,9 +56,9 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.9 * all(re.search(rf"{_MARK}\s*\[", line) is not None for line in lines)
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each place that is an aspect; its line is that of the text."""
-    for found in scan_reviews(path):
+    for found in scan_reviews(file):
         if not isinstance(found, Review):
             yield found
             continue
@@ -76,9 +73,9 @@ def scan(path: Path) -> Iterator[Event]:
             yield Row(found.line, common | place)
 
 
-def scan_reviews(path: Path) -> Iterator[Review | Dropped | Problem]:
+def scan_reviews(file: InputFile) -> Iterator[Review | Dropped | Problem]:
     """Yield the review of each line that is not blank, after what is wrong with its opinions."""
-    for line, content in read_text_leniently(path):
+    for line, content in read_text_leniently(file):
         if not content.strip():
             continue
         try:
@@ -266,3 +263,14 @@ def _align(text: str, aspect: str, opinion: str, label: str) -> tuple[Opinion | 
 
 def _is_null(value: str) -> bool:
     return value.strip().casefold() in ("", "null")
+
+
+FORMAT = Format(
+    scan=scan,
+    encode=encode,
+    encode_with_evidence=encode_with_evidence,
+    scan_reviews=scan_reviews,
+    lists_all_aspects=True,
+    short_names=("quadruples", "aste", "asqp"),
+    likelihood=likelihood,
+)

@@ -10,34 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pssa.data.fields import CONFLICT
+from pssa.data.formats import Format
 from pssa.data.json_objects import read_objects
-from pssa.data.rows import Dropped, Event, Problem, Row
-from pssa.data.text_file import open_text
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
+from pssa.data.text_file import InputFile
 from pssa.data.validation import shorten
 
-LISTS_ALL_ASPECTS = True
-
-_HEAD = 1 << 16  # bytes that tell whether a file is one of these
-_TEXT = re.compile(rb'"targets"\s*:\s*\[')
 _EXPECTED = "expected an object with `text` and `targets`, a list of objects with `text`, `location` and `sentiment`"
 
 
-def claims(path: Path) -> bool:
-    """Whether a file in `.json` is a list of texts with targets."""
-    if not path.name.lower().removesuffix(".gz").endswith(".json") or not path.is_file() or not path.stat().st_size:
-        return False
-    with open_text(path) as stream:
-        head = stream.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return head.startswith(b"[") and _TEXT.search(head) is not None
-
-
-def scan(path: Path) -> Iterator[Event]:
+def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each target of a text."""
-    for number, given in enumerate(read_objects(path), start=1):
+    for number, given in enumerate(read_objects(file), start=1):
         if isinstance(given, Problem):
             yield given
             continue
@@ -64,3 +51,10 @@ def _fields(text: str, target: Mapping[str, Any], location: Mapping[str, Any]) -
         "to": location.get("end"),
         "label": CONFLICT if label == "mixed" else label,
     }
+
+
+FORMAT = Format(
+    scan=scan,
+    lists_all_aspects=True,
+    list_mark=re.compile(rb'"targets"\s*:\s*\['),
+)
