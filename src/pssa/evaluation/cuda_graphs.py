@@ -46,34 +46,27 @@ class RecordedEncoder:
     def __call__(self, batch: Batch) -> tuple[Tensor, None]:
         """Return h(x) (B, P, D)."""
         rows, width = batch.positions.shape
-        shape = _rounded(rows, width)
+        # A power of two of rows, and a multiple of the width.
+        shape = max(_LEAST_ROWS, 1 << (rows - 1).bit_length()), width + -width % _MULTIPLE
         if shape in self._seen and shape not in self._recordings and self._can_record:
             self._record(shape, batch)
         recording = self._recordings.get(shape)
         if recording is None:
             self._seen.add(shape)
             states: Tensor = self._encoder(batch)[0]
-            self._make_room(shape, states)
+            # One place for the states of all recordings: memory of their own would grow with their number.
+            if shape[0] * shape[1] * states.shape[-1] > self._room.numel():
+                n_rows = 1 << (shape[0] * shape[1] - 1).bit_length()
+                self._room = states.new_empty(n_rows, states.shape[-1])
             return states, None
-        self._fill(recording.batch, batch)
-        recording.replay()
-        return recording.states[:rows, :width], None
-
-    def _fill(self, place: Batch, batch: Batch) -> None:
-        """Copy a batch to where a recording reads it. Rows behind it are left: their states are not looked at."""
-        rows, width = batch.positions.shape
+        place = recording.batch  # rows behind the batch are left: their states are not looked at
         if width < place.positions.shape[1]:
             place.positions[:rows, width:] = self._pad_id
             place.word_of[:rows, width:] = PADDING
         place.positions[:rows, :width] = batch.positions
         place.word_of[:rows, :width] = batch.word_of
-
-    def _make_room(self, shape: _Shape, like: Tensor) -> None:
-        """Make room for the states, the same for all recordings: memory of their own would grow with their number."""
-        n_values = shape[0] * shape[1] * like.shape[-1]
-        if n_values > self._room.numel():
-            n_rows = 1 << (shape[0] * shape[1] - 1).bit_length()
-            self._room = like.new_empty(n_rows, like.shape[-1])
+        recording.replay()
+        return recording.states[:rows, :width], None
 
     def _record(self, shape: _Shape, batch: Batch) -> None:
         device = batch.positions.device
@@ -115,8 +108,3 @@ class RecordedEncoder:
     def _place(self) -> tuple[Any, torch.cuda.Stream]:
         """Memory and a stream for all recordings: libraries allocate room for each stream that they meet."""
         return torch.cuda.graph_pool_handle(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
-
-
-def _rounded(rows: int, width: int) -> _Shape:
-    """Return the shape of a recording that has room for a batch: a power of two of rows, and a multiple of the width."""
-    return max(_LEAST_ROWS, 1 << (rows - 1).bit_length()), width + -width % _MULTIPLE

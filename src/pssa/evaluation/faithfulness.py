@@ -148,7 +148,10 @@ def cut_words(example: Example, words: Iterable[int]) -> Example:
 
 
 def _measure(sentences: RemovalTargets, own: Tensor, ranks: Tensor) -> Floats:
-    sizes = _sizes(sentences.candidates[own].sum(dim=1))  # (R, K)
+    counts = sentences.candidates[own].sum(dim=1)
+    fixed = [counts.clamp(max=words) for words in _WORDS]
+    shares = [-(-counts * percentage // 100) for percentage in _PERCENTAGES]
+    sizes = torch.stack(fixed + shares, dim=1)  # (R, K)
     # In short sentences several k mean the same number of words: try each number once.
     base = ranks.shape[1] + 1
     tried, place = torch.unique(own[:, None] * base + sizes, return_inverse=True)  # (V,), (R, K)
@@ -164,10 +167,3 @@ def _measure(sentences: RemovalTargets, own: Tensor, ranks: Tensor) -> Floats:
         return values
 
     return np.stack([lost(first), lost(others)])
-
-
-def _sizes(counts: Tensor) -> Tensor:
-    """Return (R, K): how many of `counts` (R,) words each k means."""
-    fixed = [counts.clamp(max=words) for words in _WORDS]
-    shares = [-(-counts * percentage // 100) for percentage in _PERCENTAGES]
-    return torch.stack(fixed + shares, dim=1)

@@ -7,7 +7,7 @@ goes on: `start_logits` returns as soon as everything is queued.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -37,7 +37,10 @@ def start_logits(
     """
     model.eval()
     device = next(model.parameters()).device
-    sentences = _shared_sentences(corpus) if _shares(model) else corpus.length_order().argsort()
+    # Refined self-attention needs the masks of the rows that were encoded.
+    is_refined = getattr(getattr(model, "encoder", None), "refinement", "no encoder") is not None
+    shares = getattr(model, "shares_sentences", False) and not is_refined
+    sentences = _shared_sentences(corpus) if shares else corpus.length_order().argsort()
     # Sentences are numbered by length. The corpus' own order is restored by row numbers, since `index` may point elsewhere.
     order = sentences.argsort(stable=True)
     rows = _SortedRows.of(corpus, order, sentences[order], device)
@@ -49,12 +52,6 @@ def start_logits(
 def predict_classes(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _BATCH) -> Tensor:
     """Return (n,): the class with the highest score."""
     return predict_logits(model, corpus, batch_size).argmax(dim=1)
-
-
-def _shares(model: nn.Module) -> bool:
-    # Refined self-attention needs the masks of the rows that were encoded.
-    refinement = getattr(getattr(model, "encoder", None), "refinement", "no encoder")
-    return refinement is None and getattr(model, "shares_sentences", False)
 
 
 def _shared_sentences(corpus: IndexedCorpus) -> Tensor:
@@ -84,14 +81,18 @@ class _SortedRows:
         firsts = counts.cumsum(0) - counts
         padded = nn.functional.pad(firsts, (0, len(order) - len(firsts)))
         order_there, *places = _moved(torch.stack([order, sentences, padded]), device)
-        table = _moved_corpus(corpus, device).table.take(order_there)
-        return cls(table, corpus.widths[order], sentences, firsts, torch.stack(places))
+        table = corpus.table
+        if table.labels.device != device:
+            table = Batch(**{each.name: _moved(getattr(table, each.name), device) for each in fields(Batch)})
+        return cls(table.take(order_there), corpus.widths[order], sentences, firsts, torch.stack(places))
 
     def parts(self, size: int, max_positions: int | None) -> Iterator[slice]:
         """Yield rows that are scored together: of at most `size` sentences and, if it is given, `max_positions`."""
         lengths, n, first = self.widths[self.firsts, 0].tolist(), len(self.sentences), 0
         while first < len(lengths):
-            count = size if max_positions is None else _power_of_two(min(size, max_positions // lengths[first]))
+            count = size
+            if max_positions is not None:  # a power of two: few sizes of batches occur then
+                count = 1 << max(min(size, max_positions // lengths[first]), 1).bit_length() - 1
             begin = int(self.firsts[first])
             first += count
             end = int(self.firsts[first]) if first < len(lengths) else n
@@ -101,11 +102,6 @@ class _SortedRows:
     def batch(self, part: slice) -> Batch:
         """Return the rows as wide as needed."""
         return self.table.take(part).crop(*self.widths[part].amax(dim=0).tolist())
-
-
-def _power_of_two(most: int) -> int:
-    """Return the largest that is not larger; few sizes of batches occur then."""
-    return 1 << max(most, 1).bit_length() - 1
 
 
 def _logits(model: Any, rows: _SortedRows, part: slice, encoder: Encoder | None) -> Tensor:
@@ -150,13 +146,6 @@ def _fetch(logits: Tensor, order: Tensor) -> Callable[[], Tensor]:
         return copy[order]
 
     return wait
-
-
-def _moved_corpus(corpus: IndexedCorpus, device: torch.device) -> IndexedCorpus:
-    if corpus.labels.device == device:
-        return corpus
-    moved = {f.name: _moved(getattr(corpus.table, f.name), device) for f in fields(Batch)}
-    return replace(corpus, table=Batch(**moved))
 
 
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:

@@ -55,16 +55,16 @@ def correlate(scores: Mapping[str, Tensor], candidates: Tensor, seed: int = 0) -
 
 def rank_correlations(first: Tensor, second: Tensor, candidates: Tensor) -> Tensor:
     """Return (n, 2): tau-b and rho over the candidates of each sentence; NaN if undefined."""
-    parts = zip(*(torch.split(each, _AT_ONCE) for each in (first, second, candidates)), strict=True)
-    return torch.cat([_rank_correlations(*part) for part in parts])
-
-
-def _rank_correlations(first: Tensor, second: Tensor, candidates: Tensor) -> Tensor:
-    ours, theirs = _signs(first, candidates), _signs(second, candidates)  # (n, N, N)
-    tau = _cosine(ours.flatten(1), theirs.flatten(1))
-    rho = _cosine(ours.sum(dim=2), theirs.sum(dim=2))
-    few = candidates.sum(dim=1, keepdim=True) < _MIN_WORDS
-    return torch.stack([tau, rho], dim=1).masked_fill(few, torch.nan)
+    found = []
+    for ours, theirs, inside in zip(
+        *(torch.split(each, _AT_ONCE) for each in (first, second, candidates)), strict=True
+    ):
+        one, other = _signs(ours, inside), _signs(theirs, inside)  # (n, N, N)
+        tau = _cosine(one.flatten(1), other.flatten(1))
+        rho = _cosine(one.sum(dim=2), other.sum(dim=2))
+        few = inside.sum(dim=1, keepdim=True) < _MIN_WORDS
+        found.append(torch.stack([tau, rho], dim=1).masked_fill(few, torch.nan))
+    return torch.cat(found)
 
 
 def _signs(scores: Tensor, candidates: Tensor) -> Tensor:

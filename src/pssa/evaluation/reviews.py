@@ -81,11 +81,16 @@ def score_reviews(
     texts = [(row, label) for row, review in enumerate(reviews) if (label := review.overall)]
     hits, by_aspect, by_text = [], None, None
     if judged and marked:
-        given = [_label(judged[row], row, span) for row, span, _ in marked]
+        for row, (start, end), _ in marked:
+            if (start, end) not in judged[row]:
+                raise InputError(f"answer {row} has no label for the aspect at {start}-{end}; give one for each")
+        given = [judged[row][span] for row, span, _ in marked]
         by_aspect = score([label for *_, label in marked], given, labels)
     if top_words:
-        with_words = [(row, span, places) for row, span, _ in marked if (places := reviews[row].opinion_words(span))]
-        hits = [_lies_in(top_words[row].get(span), places) for row, span, places in with_words]
+        for row, span, _ in marked:
+            if places := reviews[row].opinion_words(span):
+                word = top_words[row].get(span)
+                hits.append(word is not None and any(first <= word[0] and word[1] <= last for first, last in places))
     if overall and texts:
         by_text = score([label for _, label in texts], [overall[row] for row, _ in texts], (*labels, NO_OPINION))
     return ReviewScores(
@@ -108,16 +113,6 @@ def _part(answers: Sequence[ReviewAnswer], name: str, take: Callable[[ReviewAnsw
         missing = values.index(None)
         raise InputError(f"answer {missing} has no `{name}`, others do; give it for every review or for none")
     return given or None
-
-
-def _label(labels: Mapping[Span, str], row: int, span: Span) -> str:
-    if span not in labels:
-        raise InputError(f"answer {row} has no label for the aspect at {span[0]}-{span[1]}; give one for each")
-    return labels[span]
-
-
-def _lies_in(word: Span | None, places: Sequence[Span]) -> bool:
-    return word is not None and any(start <= word[0] and word[1] <= end for start, end in places)
 
 
 def _with_commonest(scores: Scores | None) -> dict[str, Any] | None:

@@ -114,14 +114,15 @@ class ShareEstimator:
             return [ShareEstimate(share, share, low, high) for share, low, high in sampled]
         whole = observed + left_out
         kept = (observed + _JEFFREYS) / (whole + _JEFFREYS)
-        corrected = _among_kept(_project((whole / whole.sum())[None] @ self._map), kept)[0].tolist()
-        generator = np.random.default_rng([self.seed, *counts])
-        answers = generator.dirichlet(whole + _JEFFREYS, size=_N_DRAWS)
-        drawn = _among_kept(_project(np.einsum("rp,rpg->rg", answers, self._maps)), kept)
-        lows, highs = np.quantile(drawn, (0.025, 0.975), axis=0).tolist()
+        answers = np.random.default_rng([self.seed, *counts]).dirichlet(whole + _JEFFREYS, size=_N_DRAWS)
+        drawn = np.einsum("rp,rpg->rg", answers, self._maps)
+        # The first row is the estimate, the others show its spread; of each label the part that is counted.
+        shares = _project(np.concatenate([(whole / whole.sum())[None] @ self._map, drawn])) * kept
+        corrected, *spread = shares / shares.sum(axis=1, keepdims=True)
+        lows, highs = np.quantile(spread, (0.025, 0.975), axis=0).tolist()
         return [
             ShareEstimate(share, point, min(low, point, least), max(high, point, most))
-            for (share, least, most), point, low, high in zip(sampled, corrected, lows, highs, strict=True)
+            for (share, least, most), point, low, high in zip(sampled, corrected.tolist(), lows, highs, strict=True)
         ]
 
 
@@ -171,13 +172,12 @@ def trend(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float]:
 
 def adjust(p_values: Sequence[float]) -> list[float]:
     """Return the p values adjusted by Benjamini and Hochberg (1995): below 0.05, one in twenty marks is false, on average."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    adjusted, least = [1.0] * len(p_values), 1.0
-    for rank in range(len(order), 0, -1):
-        place = order[rank - 1]
-        least = min(least, p_values[place] * len(order) / rank)
-        adjusted[place] = least
-    return adjusted
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(-values, kind="stable")  # the greatest first
+    ranks = np.arange(len(values), 0, -1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(np.minimum(values[order] * len(values) / ranks, 1.0))
+    return [float(each) for each in adjusted]
 
 
 def _find_weakness(counts: Floats) -> str:
@@ -193,12 +193,6 @@ def _find_weakness(counts: Floats) -> str:
 
 def _condition(counts: Floats) -> float:
     return float(np.linalg.cond(counts / counts.sum(axis=1, keepdims=True)))
-
-
-def _among_kept(shares: Floats, kept: Floats) -> Floats:
-    """Return the shares (R, C) of labels among the answers that are counted, by the part of each label that is."""
-    weighted = shares * kept
-    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
 
 def _project(points: Floats) -> Floats:

@@ -109,16 +109,12 @@ def _find_clauses(example: Example) -> Iterator[Clause]:
     if not subject or not all(word.isalpha() for word in subject):
         return
     adjective, sign = _opinion_after(words, end + 1), SIGNS.get(example.label or "")
-    if adjective and sign == _sign(adjective):
+    known = find_opinion_word(adjective)
+    if known and sign == (known.sign if known.antonym else 0):
         yield Clause((*subject, words[end], adjective), aspect, sign)
     for sign, adjectives in _GENERAL.items():
         chosen = Random(f"{aspect} {sign}").choice(adjectives)
         yield Clause((*subject, words[end], chosen), aspect, sign)
-
-
-def _sign(adjective: str) -> int:
-    known = find_opinion_word(adjective)
-    return known.sign if known and known.antonym else 0
 
 
 def _opinion_after(words: Sequence[str], place: int) -> str:

@@ -52,7 +52,11 @@ def apply(example: Example, edits: Edits) -> Draft | None:
     for number, (first, after) in enumerate(example.spans):
         gap, word = example.text[last:first], example.text[first:after]
         new = edits.get(number, (word,))
-        text = _match_case(word, " ".join(new)) if number in edits else word
+        text = " ".join(new)
+        if number in edits and len(word) > 1 and word.isupper():
+            text = text.upper()
+        elif number in edits and word[:1].isupper():
+            text = text[:1].upper() + text[1:]
         gap = gap if text and (number == 0 or length) else ""
         pieces += [gap, text]
         if number == start:
@@ -113,9 +117,3 @@ def sounds_like_vowel(word: str) -> bool:
     if word.startswith(_LIKE_VOWELS):
         return True
     return word.startswith(_VOWELS) and not word.startswith(_LIKE_CONSONANTS)
-
-
-def _match_case(old: str, new: str) -> str:
-    if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from pssa.stress.lexicon import lines_of, words_of
 
@@ -59,8 +60,13 @@ def find_negations(words: Sequence[str]) -> list[Negation]:
 def _negation_at(words: Sequence[str], number: int) -> Negation | None:
     """Return the negation whose last word this is."""
     word, before = words[number], words[number - 1] if number else ""
-    if word == "t" and before in _APOSTROPHES and number > 1:
-        return _contraction(words, number)
+    if word == "t" and before in _APOSTROPHES and number > 1:  # isn ' t, is n ' t
+        short = words[number - 2]
+        if short in _CONTRACTED:
+            return Negation(number - 2, number + 1, _CONTRACTED[short])
+        if short == "n" and number > 2:
+            return Negation(number - 3, number + 1, _CONTRACTED.get(words[number - 3], words[number - 3]))
+        return None
     if word in ("n't", "n’t") and number:
         return Negation(number - 1, number + 1, _CONTRACTED.get(before, before))
     if word == "not":
@@ -69,16 +75,6 @@ def _negation_at(words: Sequence[str], number: int) -> Negation | None:
     if word in _WHOLE:
         return Negation(number, number + 1, _WHOLE[word])
     return Negation(number, number + 1, word=word) if word in _WORDS else None
-
-
-def _contraction(words: Sequence[str], number: int) -> Negation | None:
-    """Return the negation of `isn ' t`, or of `is n ' t`."""
-    short = words[number - 2]
-    if short in _CONTRACTED:
-        return Negation(number - 2, number + 1, _CONTRACTED[short])
-    if short == "n" and number > 2:
-        return Negation(number - 3, number + 1, _CONTRACTED.get(words[number - 3], words[number - 3]))
-    return None
 
 
 def is_negator(words: Sequence[str], place: int) -> bool:
@@ -116,13 +112,15 @@ def remove_negation(words: Sequence[str], place: int, negation: Negation) -> dic
         edits |= {place + 1: (), place + 2: ()}
         after = after[2:]
     inside = words[negation.end : place]
-    if _POLARITY_ITEMS & {*_until_clause_end(after)} or {"even", "only"} & {*inside}:
+    if _POLARITY_ITEMS & {*takewhile(lambda word: word not in _CLAUSE_ENDS, after)} or {"even", "only"} & {*inside}:
         return None
     if negation.word != "not":
         return _remove_word(words, place, negation)
     if negation.auxiliary in ("could", "should", "would", "had", "have", "has") and words[place] != "recommend":
         return None
-    edits |= _positive_auxiliary(negation)
+    edits |= dict.fromkeys(range(negation.start, negation.end), ())
+    if negation.auxiliary and negation.auxiliary not in _DO:
+        edits[negation.start] = (negation.auxiliary,)
     edits |= {number: () for number in range(negation.end, place) if words[number] in _DROPPED}
     if negation.auxiliary in _DO:
         verb = next((number for number in range(negation.end, place + 1) if words[number] in _VERBS), None)
@@ -143,11 +141,6 @@ def add_negation(words: Sequence[str], place: int) -> dict[int, tuple[str, ...]]
     return {number: (words[number], "not")}
 
 
-def _positive_auxiliary(negation: Negation) -> dict[int, tuple[str, ...]]:
-    kept = (negation.auxiliary,) if negation.auxiliary and negation.auxiliary not in _DO else ()
-    return {number: kept if number == negation.start else () for number in range(negation.start, negation.end)}
-
-
 def _remove_word(words: Sequence[str], place: int, negation: Negation) -> dict[int, tuple[str, ...]] | None:
     """Turn `no problems` and `without any problems` around."""
     between = list(words[negation.end : place])
@@ -158,12 +151,3 @@ def _remove_word(words: Sequence[str], place: int, negation: Negation) -> dict[i
     if negation.word == "without":
         return {negation.start: ("with", "many"), **dict.fromkeys(range(negation.end, place), ())}
     return None
-
-
-def _until_clause_end(words: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for word in words:
-        if word in _CLAUSE_ENDS:
-            break
-        found.append(word)
-    return found

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.stress.draft import Edits
-from pssa.stress.lexicon import OpinionWord, find_opinion_word, words_by_name, words_of
-from pssa.stress.negation import INTENSIFIERS, Negation, add_negation, find_negations, negation_of, remove_negation
+from pssa.stress.lexicon import find_opinion_word, words_by_name, words_of
+from pssa.stress.negation import INTENSIFIERS, add_negation, find_negations, negation_of, remove_negation
 
 SIGNS = {"positive": 1, "negative": -1}
 Marks = Mapping[str, frozenset[int]]  # words that people or mining marked as opinions, by id of the instance
@@ -59,31 +59,48 @@ def find_opinions(siblings: Sequence[Example], marks: Marks) -> list[Opinion]:
     inside = {place for example in siblings for place in range(*example.aspect)}
     marked = {place for example in siblings for place in marks.get(example.id, ())}
     negations = find_negations(words)
-    found = []
+    found: list[Opinion] = []
     for place, word in enumerate(words):
         known = find_opinion_word(word, is_marked=place in marked)
-        if place in inside or not (known or (place in marked and _has_content(word))):
+        has_content = word not in _FUNCTION_WORDS and any(letter.isalpha() for letter in word)
+        if place in inside or not (known or (place in marked and has_content)):
             continue
         if known and not _is_opinion(words, place):
             if place not in marked:
                 continue
             known = None
         owners = _owners(siblings, marks, place, words)
-        sign, edits = _read(words, place, known, negations) if known else (None, None)
+        sign: int | None = None
+        edits: Edits | None = None
+        if known:
+            negation = negation_of(words, place, negations)
+            if not _is_in_doubt(words, place, place if negation is None else negation.start):
+                sign = known.sign if negation is None else -known.sign
+                if negation is not None:
+                    edits = remove_negation(words, place, negation)
+                else:
+                    edits = add_negation(words, place) if known.is_only_negated else _swap(words, place, known.antonym)
         if sign == 0:
             sign = _sign_of_owners(siblings, owners)
         if place not in marked and sign != _sign_of_owners(siblings, owners):
             owners = frozenset()  # the only aspect of its clause has another label, so it is about something else
         found.append(Opinion(place, sign, owners, edits, _clause(words, place), place in marked))
-    if any(_contradicts(siblings, opinion) for opinion in found):
-        found = [replace(opinion, edits=None) for opinion in found]
-    return _assign_by_sign(siblings, found)
-
-
-def _contradicts(siblings: Sequence[Example], opinion: Opinion) -> bool:
-    """Return whether a marked word has another sign than the label of its aspect, as in comparisons and in irony."""
-    signs = {SIGNS.get(example.label or "") for example in siblings if example.id in opinion.owners}
-    return opinion.is_marked and opinion.sign is not None and bool(signs - {opinion.sign, None})
+    for opinion in found:
+        signs = {SIGNS.get(example.label or "") for example in siblings if example.id in opinion.owners}
+        # A marked word has another sign than the label of its aspect, as in comparisons and in irony.
+        if opinion.is_marked and opinion.sign is not None and signs - {opinion.sign, None}:
+            found = [replace(each, edits=None) for each in found]
+            break
+    # One without an owner is about the only aspect whose label has its sign.
+    by_sign: dict[int | None, set[str]] = {}
+    for example in siblings:
+        by_sign.setdefault(SIGNS.get(example.label or ""), set()).add(example.id)
+    return [
+        replace(each, owners=frozenset(by_sign[each.sign]))
+        if not each.owners and each.sign and len(by_sign.get(each.sign, ())) == 1
+        else each
+        for each in found
+    ]
 
 
 def is_plain(words: Sequence[str]) -> bool:
@@ -91,10 +108,6 @@ def is_plain(words: Sequence[str]) -> bool:
     lower = [word.lower() for word in words]
     smiles = any(eyes in (":", ";") and mouth in (")", "-", "d") for eyes, mouth in pairwise(lower))
     return len(words) <= _MAX_WORDS and not smiles and not _DOUBT_IN_SENTENCE & {*lower}
-
-
-def _has_content(word: str) -> bool:
-    return word not in _FUNCTION_WORDS and any(letter.isalpha() for letter in word)
 
 
 def _is_opinion(words: Sequence[str], place: int) -> bool:
@@ -109,30 +122,9 @@ def _is_opinion(words: Sequence[str], place: int) -> bool:
     if word in _ONLY_WITH and not _ONLY_WITH[word] & {*words}:
         return False
     if word in ("like", "likes", "liked"):
-        return _has_subject(words, place)
+        subject = next((each for each in reversed(words[:place]) if each not in _BEFORE_VERBS), "")
+        return subject in _SUBJECTS
     return True
-
-
-def _has_subject(words: Sequence[str], place: int) -> bool:
-    number = place - 1
-    while number >= 0 and words[number] in _BEFORE_VERBS:
-        number -= 1
-    return number >= 0 and words[number] in _SUBJECTS
-
-
-def _read(
-    words: Sequence[str], place: int, known: OpinionWord, negations: Sequence[Negation]
-) -> tuple[int | None, Edits | None]:
-    """Return what an opinion word says here and the edits that reverse it."""
-    negation = negation_of(words, place, negations)
-    start = place if negation is None else negation.start
-    if _is_in_doubt(words, place, start):
-        return None, None
-    if negation is not None:
-        return -known.sign, remove_negation(words, place, negation)
-    if known.is_only_negated:
-        return known.sign, add_negation(words, place)
-    return known.sign, _swap(words, place, known.antonym)
 
 
 def _is_in_doubt(words: Sequence[str], place: int, start: int) -> bool:
@@ -203,16 +195,3 @@ def _sign_of_owners(siblings: Sequence[Example], owners: frozenset[str]) -> int 
     """Return the sign that all owners' labels have; None if they differ."""
     signs = {SIGNS.get(example.label or "") for example in siblings if example.id in owners}
     return signs.pop() if len(signs) == 1 else None
-
-
-def _assign_by_sign(siblings: Sequence[Example], opinions: Sequence[Opinion]) -> list[Opinion]:
-    """Return the opinions; one without an owner is about the only aspect whose label has its sign."""
-    by_sign: dict[int | None, set[str]] = {}
-    for example in siblings:
-        by_sign.setdefault(SIGNS.get(example.label or ""), set()).add(example.id)
-    return [
-        replace(each, owners=frozenset(by_sign[each.sign]))
-        if not each.owners and each.sign and len(by_sign.get(each.sign, ())) == 1
-        else each
-        for each in opinions
-    ]

@@ -41,7 +41,11 @@ def reverse_others(example: Example, siblings: Sequence[Example], opinions: Sequ
         if is_independent(example, sibling) and _is_reversible(sibling, example, opinions)
     }
     chosen = [
-        opinion for opinion in theirs if opinion.owners <= safe and (opinion.is_marked or _is_apart(opinion, example))
+        opinion
+        for opinion in theirs
+        # One that nobody marked must stand in another clause than the aspect.
+        if opinion.owners <= safe
+        and (opinion.is_marked or not opinion.clause[0] <= example.aspect[0] < opinion.clause[1])
     ]
     # What is said about nothing in particular would no longer fit: "great food and service make a great evening".
     loose = {opinion.sign for opinion in opinions if not opinion.owners}
@@ -55,11 +59,6 @@ def _is_about_all(opinion: Opinion, example: Example) -> bool:
     words = [word.lower() for word in example.words]
     between = {*words[opinion.place : example.aspect[0]]}
     return opinion.place < example.aspect[0] and (words[opinion.place] in LIKING or bool(INCLUSIONS & between))
-
-
-def _is_apart(opinion: Opinion, example: Example) -> bool:
-    """Return whether an opinion that nobody marked stands in another clause than the aspect."""
-    return not opinion.clause[0] <= example.aspect[0] < opinion.clause[1]
 
 
 def is_independent(example: Example, sibling: Example) -> bool:
@@ -102,9 +101,16 @@ def _link(words: Sequence[str], signs: Mapping[int, int], changed: Container[int
     """
     edits: dict[int, tuple[str, ...]] = {}
     for number, word in enumerate(words):
-        if word in ("but", "and") and "both" not in words:
-            new = _coordinator(words, number, signs, changed)
-            edits |= {number: (new,)} if new else {}
+        if word not in ("but", "and") or "both" in words:
+            continue
+        left = max((place for place in signs if place < number), default=None)
+        right = min((place for place in signs if place > number), default=None)
+        if left is None or right is None or (left in changed) == (right in changed):
+            continue
+        if (_BREAKS - {","}) & {*words[left:number]} or _BREAKS & {*words[number + 1 : right]}:
+            continue
+        if new := _COORDINATORS.get((word, signs[left] == signs[right])):
+            edits[number] = (new,)
     if len({*signs.values()}) > 1:
         edits |= {number: () for place in signs for number in _additions(words, place)}
     return edits
@@ -118,13 +124,3 @@ def _additions(words: Sequence[str], place: int) -> list[int]:
         if words[place + 1 : after] == tail and (words[after : after + 1] or ["."])[0] in _BREAKS:
             found += range(place + 1, after)
     return found
-
-
-def _coordinator(words: Sequence[str], number: int, signs: Mapping[int, int], changed: Container[int]) -> str | None:
-    left = max((place for place in signs if place < number), default=None)
-    right = min((place for place in signs if place > number), default=None)
-    if left is None or right is None or (left in changed) == (right in changed):
-        return None
-    if (_BREAKS - {","}) & {*words[left:number]} or _BREAKS & {*words[number + 1 : right]}:
-        return None
-    return _COORDINATORS.get((words[number], signs[left] == signs[right]))

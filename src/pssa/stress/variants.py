@@ -21,7 +21,6 @@ from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.validation import brief_repr
 from pssa.stress.clauses import ClausePool, add_neutral
-from pssa.stress.draft import Draft
 from pssa.stress.opinions import SIGNS, Marks, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
@@ -65,7 +64,13 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     """
     # Ids of a file may repeat; places do not.
     numbered = [replace(example, id=str(index)) for index, example in enumerate(corpus)]
-    marks = {} if opinion_words is None else _marks(opinion_words, corpus)
+    marks: Marks = {}
+    if opinion_words is not None:
+        opinion_words.check_corpus(corpus)
+        words_of = (frozenset(finding.word for finding in example.active) for example in opinion_words.examples)
+        marks = {str(index): words for index, words in enumerate(words_of)}
+    if not any(marks.values()):  # without any mark the lexicon decides
+        marks = {}
     pool, words = ClausePool(numbered), frozenset(word.lower() for each in corpus for word in each.words)
     sentences: dict[tuple[object, ...], list[Example]] = defaultdict(list)
     for example in numbered:
@@ -84,27 +89,13 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
                 "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, words),
                 "case": change_case(example),
             }
-            found += (_variant(corpus, example, kind, draft) for kind, draft in drafts.items() if draft is not None)
-    usable = [variant for variant in found if _is_usable(variant, corpus)]
-    return VariantSet(corpus, tuple(sorted(usable, key=lambda variant: variant.index)))
-
-
-def _is_usable(variant: Variant, corpus: Corpus) -> bool:
-    """Return whether the label is declared and the aspect is that of the original, also where a file has words of its own."""
-    aspects = (each.aspect_text.casefold() for each in (variant.example, corpus[variant.index]))
-    return variant.example.label in corpus.labels and len({*aspects}) == 1
-
-
-def _variant(corpus: Corpus, example: Example, kind: str, draft: Draft) -> Variant:
-    index = int(example.id)
-    label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
-    return Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label))
-
-
-def _marks(evidence: Evidence, corpus: Corpus) -> Marks:
-    evidence.check_corpus(corpus)
-    marks = {
-        str(index): frozenset(finding.word for finding in example.active)
-        for index, example in enumerate(evidence.examples)
-    }
-    return marks if any(marks.values()) else {}  # without any mark the lexicon decides
+            index, original = int(example.id), corpus[int(example.id)]
+            for kind, draft in drafts.items():
+                if draft is None:
+                    continue
+                label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
+                made = draft.as_example(original, f"{original.id}/{kind}", label)
+                # The aspect may be another where a file has words of its own.
+                if label in corpus.labels and made.aspect_text.casefold() == original.aspect_text.casefold():
+                    found.append(Variant(kind, index, made))
+    return VariantSet(corpus, tuple(sorted(found, key=lambda variant: variant.index)))

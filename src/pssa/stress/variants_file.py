@@ -36,7 +36,12 @@ def write_variants(variants: VariantSet, path: str | Path) -> None:
     """Write the file whole or not at all."""
     corpus = variants.corpus
     header = {"schema": SCHEMA, "corpus_hash": corpus.hash(), "instances": len(corpus)}
-    write_atomically(path, b"".join(map(_line, (header, *map(_fields, variants.variants)))))
+    lines: list[dict[str, Any]] = [header]
+    for variant in variants.variants:
+        example, (start, end) = variant.example, variant.example.aspect_chars
+        place = {"text": example.text, "aspect": example.aspect_text, "from": start, "to": end}
+        lines.append({"instance": variant.index + 1, "kind": variant.kind, **place, "label": example.label})
+    write_atomically(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
 
 
 def read_variants(path: str | Path, corpus: Corpus) -> VariantSet:
@@ -49,7 +54,9 @@ def read_variants(path: str | Path, corpus: Corpus) -> VariantSet:
     seen: set[tuple[int, str]] = set()
     for line, content in read_text(path):
         try:
-            fields = _parse(content)
+            if fault := describe_damage(content):
+                raise InputError(fault)
+            fields = parse_object(content)
             if line == 1:
                 _check_header(fields, corpus)
                 continue
@@ -61,31 +68,6 @@ def read_variants(path: str | Path, corpus: Corpus) -> VariantSet:
         seen.add((variant.index, variant.kind))
         found.append(variant)
     return VariantSet(corpus, tuple(found))
-
-
-def _fields(variant: Variant) -> dict[str, Any]:
-    example = variant.example
-    start, end = example.aspect_chars
-    return {
-        "instance": variant.index + 1,
-        "kind": variant.kind,
-        "text": example.text,
-        "aspect": example.aspect_text,
-        "from": start,
-        "to": end,
-        "label": example.label,
-    }
-
-
-def _line(fields: dict[str, Any]) -> bytes:
-    return (json.dumps(fields, ensure_ascii=False) + "\n").encode()
-
-
-def _parse(content: str) -> dict[str, Any]:
-    fault = describe_damage(content)
-    if fault:
-        raise InputError(fault)
-    return parse_object(content)
 
 
 def _check_header(fields: dict[str, Any], corpus: Corpus) -> None:
