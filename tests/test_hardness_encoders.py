@@ -50,7 +50,7 @@ def test_code_that_a_known_architecture_brings_is_not_run(tmp_path: Path) -> Non
 def test_an_architecture_that_only_its_own_code_knows_is_refused(tmp_path: Path) -> None:
     write_encoder(tmp_path / "encoder")
     bring_code(tmp_path / "encoder", tmp_path / "marker", model_type="custom")
-    with pytest.raises(InputError, match="architecture 'custom' is unknown to transformers"):
+    with pytest.raises(InputError, match="architecture 'custom' is unknown to"):
         Pretrained.open(str(tmp_path / "encoder"))
     assert not (tmp_path / "marker").exists()
 
@@ -72,7 +72,7 @@ def test_an_index_names_only_safetensors_files_beside_it(tmp_path: Path, target:
     write_index("model-00001-of-00001.safetensors")
     assert Pretrained.open(str(folder)).body(None, 0.1)
     write_index(target)
-    with pytest.raises(InputError, match=r"index\.json: names .*, which is not one of the safetensors files beside it"):
+    with pytest.raises(InputError, match=r"index\.json: names .*, which is not one"):
         Pretrained.open(str(folder))
     index.write_text("[]", "utf-8")
     with pytest.raises(InputError, match="is not an index of weights"):
@@ -83,7 +83,7 @@ def test_pickled_weights_alone_are_refused_unread(tmp_path: Path) -> None:
     write_encoder(tmp_path)
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
-    with pytest.raises(InputError, match="has only pickled weights; they are not read, since pickle can run code"):
+    with pytest.raises(InputError, match="has only pickled weights; they are not"):
         Pretrained.open(str(tmp_path))
 
 
@@ -160,7 +160,7 @@ def test_a_tokenizer_that_is_garbage_is_refused(tmp_path: Path, content: str) ->
 def test_a_length_that_is_no_number_is_refused(tmp_path: Path) -> None:
     write_encoder(tmp_path)
     change(tmp_path / "tokenizer_config.json", model_max_length="long")
-    with pytest.raises(InputError, match="model_max_length of its tokenizer is 'long'"):
+    with pytest.raises(InputError, match="of its tokenizer is 'long'"):
         Pretrained.open(str(tmp_path))
 
 

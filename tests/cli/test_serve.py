@@ -180,7 +180,7 @@ def test_an_address_in_use_is_refused(command: Command, run: Path) -> None:
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "pssa.serve")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(MissingExtra, match=r"uvicorn is not installed; get it with: pip install 'pssa\[serve\]'"):
+    with pytest.raises(MissingExtra, match=r"get it with: pip install 'pssa\[serve\]'"):
         importlib.import_module("pssa.serve")
 
 

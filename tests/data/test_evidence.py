@@ -69,12 +69,12 @@ def test_findings_that_cannot_be_are_refused(findings: list[Finding], said: str)
 
 
 def test_a_finding_has_a_known_kind_an_iteration_from_1_and_finite_numbers() -> None:
-    with pytest.raises(InputError, match="`kind` is 'Active'; expected active or misleading"):
+    with pytest.raises(InputError, match="`kind` is 'Active'; expected active or"):
         _finding(1, "Active")
     with pytest.raises(InputError, match="`iteration` is 0"):
         _finding(1, iteration=0)
     for name in ("entropy", "score", "expected"):
-        with pytest.raises(InputError, match=f"`{name}` is nan; expected a finite number"):
+        with pytest.raises(InputError, match=f"`{name}` is nan; expected a finite"):
             replace(_finding(1), **_nan(name))
 
 
@@ -92,14 +92,14 @@ def test_header_and_reports_have_finite_numbers() -> None:
 
 
 def test_words_spans_and_aspect_agree() -> None:
-    with pytest.raises(InputError, match="`words` and `spans` of example '7' differ"):
+    with pytest.raises(InputError, match="`words` and `spans` of example '7'"):
         replace(_example(), words=("the", "huge", "menu", "but", "fast!"))
-    with pytest.raises(InputError, match="`aspect` is 4-6; expected word offsets inside the 5 words"):
+    with pytest.raises(InputError, match="`aspect` is 4-6; expected word offsets"):
         replace(_example(), aspect=(4, 6))
 
 
 def test_there_is_a_list_of_findings_for_each_labelled_example() -> None:
-    with pytest.raises(InputError, match="findings for 2 examples; expected them for the 1"):
+    with pytest.raises(InputError, match="for 2 examples; expected them for the 1"):
         Evidence.from_findings(_HEADER, _CORPUS, [(), ()])
     unlabelled = Corpus((replace(_EXAMPLE, label=None),))
     with pytest.raises(InputError, match="example '7' has no label"):
@@ -110,13 +110,13 @@ def test_another_corpus_is_refused_and_the_message_says_what_to_do() -> None:
     evidence = Evidence.from_findings(_HEADER, _CORPUS, [()])
     evidence.check_corpus(_CORPUS)
     relabelled = Corpus((replace(_EXAMPLE, label="negative"),))
-    with pytest.raises(InputError, match=r"made from another corpus .* give the file it was made from"):
+    with pytest.raises(InputError, match=r"made from another corpus .* give the"):
         evidence.check_corpus(relabelled)
 
 
 def test_evidence_whose_examples_are_not_those_of_its_corpus_is_refused() -> None:
     evidence = Evidence.from_findings(_HEADER, _CORPUS, [()])
-    with pytest.raises(InputError, match="has 0 examples; expected the 1 of its corpus"):
+    with pytest.raises(InputError, match="has 0 examples; expected the 1 of its"):
         replace(evidence, examples=()).check_corpus(_CORPUS)
     for changed in (replace(_example(), id="8"), replace(_example(), words=("the", "HUGE", "menu", "but", "slow"))):
         with pytest.raises(InputError, match="example '7' where"):
@@ -201,7 +201,7 @@ def test_flipping_forgets_a_wanted_attention_and_nothing_else() -> None:
 
 
 def test_values_that_cannot_be_meant_are_refused() -> None:
-    with pytest.raises(InputError, match="cannot keep 'good'; expected active or misleading"):
+    with pytest.raises(InputError, match="cannot keep 'good'; expected active or"):
         keep_kind(_EVIDENCE, "good")
     with pytest.raises(InputError, match="cannot keep 0 iterations"):
         keep_iterations(_EVIDENCE, 0)

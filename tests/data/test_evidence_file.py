@@ -167,7 +167,7 @@ def test_damaged_text_is_an_error_with_its_line(path: Path, old: bytes, new: byt
 
 def test_a_file_that_was_cut_after_a_line_is_refused(path: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
-    with pytest.raises(InputError, match="line 2: is the last, but the header says 2 examples"):
+    with pytest.raises(InputError, match="2: is the last, but the header says 2"):
         read_evidence(path)
 
 
@@ -188,7 +188,7 @@ def test_a_missing_or_empty_file_is_refused(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(path: Path) -> None:
     before = path.read_bytes()
     first, second = _EVIDENCE.examples
-    with pytest.raises(InputError, match="expected text without half surrogate pairs"):
+    with pytest.raises(InputError, match="expected text without half surrogate"):
         write_evidence(replace(_EVIDENCE, examples=(first, replace(second, id="\ud800"))), path)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]

@@ -36,7 +36,7 @@ def test_white_space_may_differ_where_the_aspect_stands_nowhere_as_it_is() -> No
     assert _offsets(text="The  battery \u00a0 life is bad", aspect=" battery life") == (5, 19)
     assert _offsets(text="The Battery\nlife", aspect="battery  life") == (4, 16)
     assert _offsets(text="a menu  card, a menu card", aspect="menu card") == (16, 25)
-    with pytest.raises(InputError, match=r"'batterylife' is not in the text .*; .*offsets"):
+    with pytest.raises(InputError, match="'batterylife' is not in the text"):
         _offsets(text="The battery life", aspect="batterylife")
 
 

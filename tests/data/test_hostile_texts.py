@@ -173,7 +173,7 @@ def test_rows_after_a_line_that_is_too_long_or_holds_a_nul_are_read(
 
 def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(LINE)
-    with pytest.raises(InputError, match=r"line 1: is longer than 4194304 bytes; .* names of columns in the first"):
+    with pytest.raises(InputError, match="line 1: is longer than 4194304 bytes"):
         read(tmp_path / "x.csv")
 
 

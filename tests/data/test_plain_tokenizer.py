@@ -185,5 +185,5 @@ def test_a_slow_tokenizer_is_refused() -> None:
 def test_a_tokenizer_without_the_tokens_that_are_needed_is_refused(role: str) -> None:
     roles = {name: token for name, token in ROBERTA_ROLES.items() if name != f"{role}_token"}
     tokenizer = wrap(byte_pair().backend_tokenizer, roles)
-    with pytest.raises(InputError, match=f"has no {role} token; use an encoder pretrained to fill in masked words"):
+    with pytest.raises(InputError, match=f"has no {role} token; use an encoder"):
         PlainTokenizer(tokenizer)

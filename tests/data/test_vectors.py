@@ -110,7 +110,7 @@ def test_rows_without_vector_are_uniform_between_minus_and_plus_a_quarter() -> N
 
 
 def test_a_dimension_other_than_the_files_is_refused(path: Path) -> None:
-    with pytest.raises(InputError, match="the vectors have 2 values and the model expects 300"):
+    with pytest.raises(InputError, match="have 2 values and the model expects 300"):
         embedding_matrix(Vocabulary.build(["the"]), read_vectors(path, {"the"}), dimension=300, seed=0)
 
 
@@ -192,20 +192,20 @@ def test_a_header_and_a_byte_order_mark_are_passed_over(tmp_path: Path, start: b
     [(b"c 5", 1), (b"c", 0), (b"c 5 6 7", 3), (b"c 5 6 7 8", 4), (b"c d 5 6 7", 4), (b"c\t5 6", 1), (b"c 5 ", 1)],
 )
 def test_a_row_with_another_number_of_values_is_refused_by_line(tmp_path: Path, row: bytes, found: int) -> None:
-    with pytest.raises(InputError, match=rf"vectors\.txt, line 3: has {found} values; expected 2"):
+    with pytest.raises(InputError, match=rf"vectors\.txt, line 3: has {found} values"):
         rows_of(tmp_path, b"a 1 2\nb 3 4\n" + row + b"\nd 7 8\n")
 
 
 @pytest.mark.parametrize("value", [b"x", b"nan", b"inf", b"-inf", b"1e39", b"1,5", b"0x10", b""])
 def test_a_value_that_is_not_a_finite_number_is_refused_by_line(tmp_path: Path, value: bytes) -> None:
-    with pytest.raises(InputError, match=rf"line 2: has the value '{value.decode()}'; expected a .*number"):
+    with pytest.raises(InputError, match=rf"line 2: has the value '{value.decode()}'"):
         rows_of(tmp_path, b"a 1 2\nb " + value + b" 4\n")
 
 
 def test_prose_is_refused_at_its_first_line_before_anything_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "reviews.txt"
     path.write_text("The screen is great\nThe battery is not\n")
-    with pytest.raises(InputError, match="line 1: has the value 'screen'; expected a number"):
+    with pytest.raises(InputError, match="line 1: has the value 'screen'; expected"):
         next(_read_rows(path))
 
 

@@ -33,7 +33,7 @@ def test_only_models_with_attention_weights_attend() -> None:
 def test_refined_self_attention_counts_as_attention(name: str) -> None:
     assert not models.attends(name, {"refine": "none", "dropout": 0.2})
     assert all(models.attends(name, {"refine": way}) for way in ("random_head", "smallest_entropy", "average"))
-    with pytest.raises(InputError, match="refine is 'all'; it can be none, random_head, smallest_entropy or average"):
+    with pytest.raises(InputError, match="refine is 'all'; it can be none"):
         models.attends(name, {"refine": "all"})
 
 
@@ -44,16 +44,14 @@ def test_a_model_says_what_it_reads() -> None:
 
 
 def test_a_model_refuses_to_start_from_the_wrong_thing(table: WordTable) -> None:
-    with pytest.raises(
-        InputError, match="bertabsa_cls reads pairs: it starts from a pretrained encoder, not from a Word"
-    ):
+    with pytest.raises(InputError, match="bertabsa_cls reads pairs: it starts from"):
         models.build("bertabsa_cls", table, 3, {}, seed=0)
-    with pytest.raises(InputError, match="memnet reads words: it starts from word vectors, not from a Pretrained"):
+    with pytest.raises(InputError, match="memnet reads words: it starts from word"):
         models.build("memnet", tiny_encoder(), 3, {}, seed=0)
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(table: WordTable) -> None:
-    with pytest.raises(InputError, match=r"unknown model 'memnett'; known: .*memnet, tnet, tnet_att"):
+    with pytest.raises(InputError, match=r"unknown model 'memnett'; known: .*memnet"):
         models.build("memnett", table, 3, {}, seed=0)
     with pytest.raises(InputError, match="unknown model '_tnet'"):
         models.option_defaults("_tnet")

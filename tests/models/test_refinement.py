@@ -219,5 +219,5 @@ def test_an_architecture_that_cannot_be_cut_is_refused() -> None:
     sizes: dict[str, Any] = {"hidden_size": 16, "embedding_size": 16, "num_attention_heads": 2, "intermediate_size": 24}
     start = Pretrained(transformers.AlbertConfig(vocab_size=len(tokenizer), **sizes), tokenizer)
     assert models.build("bertabsa", start, N_LABELS, {}, seed=0)
-    with pytest.raises(InputError, match="self-attention of albert encoders cannot be refined; set refine to none"):
+    with pytest.raises(InputError, match="self-attention of albert encoders cannot"):
         models.build("bertabsa", start, N_LABELS, {"refine": "average"}, seed=0)

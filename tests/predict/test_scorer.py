@@ -130,7 +130,7 @@ def test_one_long_text_does_not_make_every_row_as_wide(
 
 
 def test_a_saliency_that_says_nothing_of_the_model_is_refused(run: Path) -> None:
-    with pytest.raises(InputError, match="saliency 'self_attention' cannot explain model memnet; it can be attention"):
+    with pytest.raises(InputError, match="saliency 'self_attention' cannot explain"):
         open_scorer(run, Scoring(saliency="self_attention", device="cpu"))
 
 
@@ -162,8 +162,6 @@ def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(
     longest = Example.from_text("so " * 99 + "huge", (297, 301))
     assert len(ask(scorer, [longest, *EXAMPLES])) == len(EXAMPLES) + 1
     long = Example.from_text("so " * 100 + "huge", (300, 304))
-    with pytest.raises(
-        InputError, match=r"the text has 101 words, and leave_one_out explains .* at most 100; shorten it"
-    ):
+    with pytest.raises(InputError, match="text has 101 words, and leave_one_out"):
         ask(scorer, [*EXAMPLES, long])
     assert ask(open_scorer(run, Scoring(saliency="gradient", device="cpu")), [long])

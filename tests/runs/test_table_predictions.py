@@ -51,7 +51,7 @@ def test_lists_of_texts_and_aspects_give_a_list(classifier: Classifier) -> None:
 
 @pytest.mark.parametrize("aspects", [["screen"], "screen"])
 def test_every_text_needs_its_aspect(classifier: Classifier, aspects: Any) -> None:
-    with pytest.raises(InputError, match="there are 2 texts; expected a list with the aspect of each"):
+    with pytest.raises(InputError, match="there are 2 texts; expected a list with"):
         classifier.predict([row["text"] for row in ROWS], aspects)
 
 
@@ -62,7 +62,7 @@ def test_what_is_no_table_is_refused(classifier: Classifier) -> None:
 
 def test_a_bad_row_stops_or_is_skipped(classifier: Classifier) -> None:
     frame = pd.DataFrame([*ROWS, {"text": "the menu.", "aspect": "soup"}])
-    with pytest.raises(InputError, match="DataFrame, line 3: aspect 'soup' is not in the text"):
+    with pytest.raises(InputError, match="DataFrame, line 3: aspect 'soup' is not"):
         classifier.predict(frame)
     with pytest.warns(UserWarning, match="1 of 3 rows cannot be scored"):
         scored = classifier.predict(frame, errors="skip")
@@ -73,7 +73,7 @@ def test_a_bad_row_stops_or_is_skipped(classifier: Classifier) -> None:
 
 def test_rows_whose_aspect_occurs_twice_are_counted(classifier: Classifier) -> None:
     rows = [{"text": "a screen is a screen", "aspect": "screen"}] * 2
-    with pytest.warns(UserWarning, match="in 2 of 2 rows the aspect occurs several times: line 1"):
+    with pytest.warns(UserWarning, match="in 2 of 2 rows the aspect occurs several"):
         classifier.predict(rows)
 
 

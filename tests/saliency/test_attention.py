@@ -21,5 +21,5 @@ def test_the_weights_of_a_words_pieces_are_summed() -> None:
 
 
 def test_a_model_without_attention_is_refused_with_another_way() -> None:
-    with pytest.raises(InputError, match="no attention weights; use another saliency, such as gradient"):
+    with pytest.raises(InputError, match="no attention weights; use another"):
         Attention()(Toy(torch.zeros(10, 1), torch.zeros(1, 2)), BATCH)

@@ -217,9 +217,9 @@ def test_a_table_without_the_columns_is_refused(content: str) -> None:
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(ApiError, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
+    with pytest.raises(ApiError, match="the columns 'Text' and 'text' can both") as caught:
         CsvTable.read(b"text,Text ,aspect\n", Limits())
-    with pytest.raises(ApiError, match="the column 'text', read as text, occurs twice"):
+    with pytest.raises(ApiError, match="the column 'text', read as text, occurs"):
         CsvTable.read(b"text,text,aspect\n", Limits())
     assert (caught.value.status_code, caught.value.code) == (422, "no_columns")
     with pytest.raises(ApiError, match="the column 'note' occurs twice"):

@@ -48,7 +48,7 @@ def test_waiting_can_be_left_out() -> None:
 
 
 def test_the_queue_has_room_for_the_largest_request() -> None:
-    with pytest.raises(InputError, match="holds 5 aspects, a request up to 3 items of 2"):
+    with pytest.raises(InputError, match="5 aspects, a request up to 3 items of 2"):
         Limits(items=3, aspects=2, queue=5)
 
 

@@ -101,7 +101,7 @@ def test_a_file_that_is_no_log_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_log_of_another_file_is_refused(tmp_path: Path) -> None:
     _write(tmp_path / "log", range(1, 2))
-    with pytest.raises(InputError, match=r"line 1: is the log of another evidence file \(sha256 aaaaaaaaaaaa, given b"):
+    with pytest.raises(InputError, match="line 1: is the log of another evidence"):
         ReviewLog.open(tmp_path / "log", "b" * 64)
 
 
@@ -149,7 +149,7 @@ def test_a_full_disk_loses_the_change_and_nothing_else(tmp_path: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
-        with pytest.raises(RunError, match="so nothing was changed: No space left on device"):
+        with pytest.raises(RunError, match="so nothing was changed: No space left on"):
             log.append(_entry(2))
     assert path.read_bytes() == before
     assert log.entries == [_entry(1)]

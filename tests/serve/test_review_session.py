@@ -75,7 +75,7 @@ def test_the_evidence_file_is_never_touched(path: Path, review: Review) -> None:
 def test_a_stale_change_is_refused_and_leaves_no_line(path: Path, review: Review) -> None:
     review.change(1, 0, "drop", 1)
     lines = _log_of(path).read_bytes()
-    with pytest.raises(ApiError, match="sentence 1 was changed elsewhere meanwhile") as caught:
+    with pytest.raises(ApiError, match="sentence 1 was changed elsewhere") as caught:
         review.change(1, 0, "active", 0)
     assert caught.value.code == "stale"
     assert _log_of(path).read_bytes() == lines
@@ -246,7 +246,7 @@ def test_the_corpus_must_be_the_one_that_was_mined(path: Path, tmp_path: Path) -
     Review.open(path, tmp_path / "train.jsonl").close()
     other = Corpus((*CORPUS.examples[:2], Example.from_text("The soup was warm", (4, 8), label="negative", id="3")))
     write(other, tmp_path / "other.jsonl")
-    with pytest.raises(InputError, match="the evidence was made from another corpus"):
+    with pytest.raises(InputError, match="the evidence was made from another"):
         Review.open(path, tmp_path / "other.jsonl")
     Review.open(path).close()  # the refusal holds no lock
 
@@ -255,7 +255,7 @@ def test_evidence_of_pieces_is_called_that_and_not_of_another_corpus(path: Path,
     corpus = Corpus(tuple(map(_by_letter, CORPUS)))
     header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
     write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), path)
-    with pytest.raises(InputError, match=r"cut into other words, as with --unit piece; .* pssa evidence edit, or"):
+    with pytest.raises(InputError, match="cut into other words, as with --unit"):
         Review.open(path, tmp_path / "train.jsonl")
     Review.open(path).close()
 
@@ -270,7 +270,7 @@ def test_a_corpus_is_read_as_it_was_mined(tmp_path: Path) -> None:
     path = write_files(tmp_path)
     (tmp_path / "train.csv").write_bytes((tmp_path / "train.jsonl").read_bytes())
     Review.open(path, tmp_path / "train.csv", format="json_lines", labels=("negative", "positive")).close()
-    with pytest.raises(InputError, match="unknown label 'positive'; expected one of good, bad"):
+    with pytest.raises(InputError, match="unknown label 'positive'; expected one"):
         Review.open(path, tmp_path / "train.jsonl", labels=("good", "bad"))
 
 

@@ -72,7 +72,7 @@ def test_colons_elsewhere_are_no_keys(tmp_path: Path, fields: dict[str, Any]) ->
 def test_a_file_that_is_one_list_is_refused_with_the_remedy(tmp_path: Path, indent: int | None) -> None:
     path = tmp_path / "list.json"
     path.write_text(json.dumps([{"text": "a menu", "aspect": "menu", "label": "positive"}], indent=indent))
-    with pytest.raises(InputError, match=r"list\.json, line 1: is a JSON list, .* `jq -c '\.\[\]'`"):
+    with pytest.raises(InputError, match=r"1: is a JSON list, .* `jq -c '\.\[\]'`"):
         read(path)
     with pytest.raises(InputError, match="is a JSON list"):
         check(path)

