@@ -83,7 +83,7 @@ def test_a_class_that_is_none_is_refused() -> None:
     table = pyarrow.table({"text": ["a menu"], "span": ["menu"], "label": [7]})
     named = datasets.Dataset(datasets.table.InMemoryTable(table))
     named.info.features["label"] = datasets.ClassLabel(names=["positive", "negative"])
-    with pytest.raises(InputError, match="line 1: label 7 is not one of the 2 classes"):
+    with pytest.raises(InputError, match="line 1: label 7 is not one of the 2"):
         read(named)
 
 
@@ -97,5 +97,5 @@ def test_offsets_that_point_elsewhere_do_not_end_the_process(tmp_path: Path) -> 
     content = file.read_bytes()
     assert content.count(offsets) == 1
     file.write_bytes(content.replace(offsets, offsets[:8] + (2**31 - 1).to_bytes(4, "little")))
-    with pytest.raises(InputError, match=r"saved: cannot be read as a Hugging Face dataset \(.+\)"):
+    with pytest.raises(InputError, match="saved: cannot be read as a Hugging Face"):
         read(path)

@@ -42,7 +42,7 @@ def test_conflict_is_dropped_with_a_count_kept_or_an_error(tmp_path: Path) -> No
 def test_declared_labels_replace_the_usual_ones(tmp_path: Path) -> None:
     path = _json_lines(tmp_path / "a.jsonl", _row("Good"), _row("bad"))
     assert read(path, labels=("good", "bad")).label_counts() == {"good": 1, "bad": 1}
-    with pytest.raises(InputError, match=r"line 1: unknown label 'Good'; expected one of positive, negative, neutral"):
+    with pytest.raises(InputError, match="line 1: unknown label 'Good'; expected"):
         read(path)
 
 
@@ -66,19 +66,19 @@ def test_rows_are_streamed_with_unknown_fields_and_without_labels(tmp_path: Path
 def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
     rows = [_row("pos", shop=7), _row("conflict"), {"text": "a bar", "from": 2, "to": 5, "label": "neg"}]
     assert read(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
-    with pytest.raises(InputError, match=r"records, line 2: no `label`; expected one of good, bad"):
+    with pytest.raises(InputError, match="records, line 2: no `label`; expected"):
         read([_row("good"), _row(None)], labels=("good", "bad"))
-    with pytest.raises(InputError, match="record 1 is 'a menu'; expected a dict with text, aspect and label"):
+    with pytest.raises(InputError, match="record 1 is 'a menu'; expected a dict"):
         read(["a menu"])
 
 
 def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
-    with pytest.raises(InputError, match="the data is a set; expected the name of a file, a frame"):
+    with pytest.raises(InputError, match="the data is a set; expected the name of"):
         read({"a.csv"})
 
 
 def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 1: unknown label 'good'; .*labels; pssa.check lists all such"):
+    with pytest.raises(InputError, match=r"label 'good'; .*pssa.check lists all such"):
         read(_json_lines(tmp_path / "a.jsonl", _row("good")))
 
 
@@ -260,7 +260,7 @@ def test_bad_lines_can_be_skipped_and_are_counted_and_named(tmp_path: Path) -> N
     path.write_text(
         "text,aspect,label\na menu,menu,positive\na pub,bar,positive\nthe bar,bar,good\nthe bar,bar,negative\n"
     )
-    with pytest.warns(UserWarning, match=r"a.csv: 2 lines were skipped, 2 instances are left; line 3: .*; line 4: "):
+    with pytest.warns(UserWarning, match="2 instances are left; line 3: .*; line 4"):
         corpus = read(path, errors="skip")
     assert [example.label for example in corpus] == ["positive", "negative"]
     assert corpus.dropped == {"invalid": 2}
@@ -269,11 +269,9 @@ def test_bad_lines_can_be_skipped_and_are_counted_and_named(tmp_path: Path) -> N
 def test_an_aspect_that_occurs_twice_can_be_one_instance_or_two(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,text,aspect,label\n7,The bar is a bar,bar,positive\n8,a menu,menu,negative\n")
-    with pytest.raises(
-        InputError, match=r"line 2: aspect 'bar' occurs 2 times; .*occurrence='first'.*occurrence='all'"
-    ):
+    with pytest.raises(InputError, match=r"line 2: .*='first'.*occurrence='all'"):
         read(path, occurrence="error")
-    with pytest.warns(UserWarning, match="a.csv: in 1 of 2 instances .* line 2, aspect 'bar'") as told:
+    with pytest.warns(UserWarning, match="1 of 2 instances .* line 2, aspect 'bar'") as told:
         first = read(path)
     assert len(told) == 1
     assert [(example.id, example.aspect_chars) for example in first] == [("7", (4, 7)), ("8", (2, 6))]

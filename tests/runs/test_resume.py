@@ -139,7 +139,7 @@ def test_what_is_no_run_cannot_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a run"):
         finish_run(tmp_path)
     (tmp_path / "model.json").touch()
-    with pytest.raises(InputError, match=r"has no config\.toml, so it was stopped before it began"):
+    with pytest.raises(InputError, match=r"has no config\.toml, so it was stopped"):
         finish_run(tmp_path)
 
 

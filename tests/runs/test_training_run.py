@@ -155,7 +155,7 @@ def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Cor
 
 
 def test_a_training_without_data_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no training data; name a file with data"):
+    with pytest.raises(InputError, match="there is no training data; name a file"):
         prepare(None, None, Config())
 
 
@@ -202,13 +202,13 @@ def test_a_corpus_that_is_too_small_writes_nothing(corpus: Corpus, tmp_path: Pat
 def test_one_instance_is_too_few_whatever_it_would_be_cut_into(
     corpus: Corpus, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
-    with pytest.raises(InputError, match="the training data has 1 instance; at least 10 are needed"):
+    with pytest.raises(InputError, match="data has 1 instance; at least 10 are"):
         write_run(corpus.select([0]), tmp_path / "run", **settings)
 
 
 def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     alike = Corpus(tuple(replace(example, sentence_id="one") for example in corpus))
-    with pytest.raises(InputError, match="1 different sentences cannot be split into 2 parts"):
+    with pytest.raises(InputError, match="1 different sentences cannot be split"):
         write_run(alike, tmp_path / "run", model="memnet", dimension=8, min_steps=0)
     assert not (tmp_path / "run").exists()
     # Neither a given number of epochs nor development data of its own needs a part of train.
@@ -217,13 +217,13 @@ def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, cor
 
 
 def test_a_taken_place_is_refused_before_vectors_are_read(train_tiny: TrainTiny, finished_run: Path) -> None:
-    with pytest.raises(InputError, match="exists already; choose another path for out"):
+    with pytest.raises(InputError, match="exists already; choose another path for"):
         train_tiny(finished_run, vectors="nowhere.txt")
 
 
 def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run: Path) -> None:
     before = contents(finished_run)
-    with pytest.raises(InputError, match="exists already; choose another path for out"):
+    with pytest.raises(InputError, match="exists already; choose another path for"):
         train_tiny(finished_run)
     assert contents(finished_run) == before
 
