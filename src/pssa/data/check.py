@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
-from pssa.data.example import Example
-from pssa.data.fields import CONFLICT, MAX_LABEL, LabelRule
+from pssa.data.fields import CONFLICT, MAX_LABEL
 from pssa.data.formats import scan
 from pssa.data.io import Accepted, format_of, outcomes
 from pssa.data.read_options import ReadOptions, ReadSettings
@@ -77,23 +76,6 @@ def check(path: str | Path, **options: Unpack[ReadSettings]) -> Report:
             raise InputError.at(path, None, "has no instance; expected at least one")
         problems.append(Problem(None, "every instance was dropped; none is left for training", rejected=False))
     examples = [one.example for one in accepted]
-    return _report(name, examples, rule, dropped, problems)
-
-
-def _join_undecoded(problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems with those of a wrong encoding as one: the first, with the number of the others."""
-    undecoded = [problem for problem in problems if NOT_UTF8 in problem.message]
-    if len(undecoded) < 2:
-        return list(problems)
-    more = f"{len(undecoded) - 1} more lines are not UTF-8 either"
-    first = replace(undecoded[0], message=f"{undecoded[0].message}; {more}")
-    kept = [problem for problem in problems if NOT_UTF8 not in problem.message]
-    return [first, *kept]
-
-
-def _report(
-    name: str, examples: Sequence[Example], rule: LabelRule, dropped: Mapping[str, int], problems: list[Problem]
-) -> Report:
     labels = Counter(example.label for example in examples)
     aspects = Counter(sentence for sentence, _ in {(example.sentence_id, example.aspect) for example in examples})
     lengths = [len(example.spans) for example in examples]
@@ -111,6 +93,17 @@ def _report(
         problems=tuple(sorted(problems, key=lambda problem: problem.line or 0)),
         labels_to_declare=_labels_to_declare([label for label in rule.labels if labels[label]], problems),
     )
+
+
+def _join_undecoded(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems with those of a wrong encoding as one: the first, with the number of the others."""
+    undecoded = [problem for problem in problems if NOT_UTF8 in problem.message]
+    if len(undecoded) < 2:
+        return list(problems)
+    more = f"{len(undecoded) - 1} more lines are not UTF-8 either"
+    first = replace(undecoded[0], message=f"{undecoded[0].message}; {more}")
+    kept = [problem for problem in problems if NOT_UTF8 not in problem.message]
+    return [first, *kept]
 
 
 def _labels_to_declare(known: Sequence[str], problems: Sequence[Problem]) -> tuple[str, ...]:

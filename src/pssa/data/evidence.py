@@ -66,9 +66,16 @@ class ExampleEvidence:
         if not 0 <= start < end <= len(self.words):
             raise InputError(f"`aspect` is {start}-{end}; expected word offsets inside the {len(self.words)} words")
         seen: set[int] = set()
-        for finding in self.findings:
-            self._require_candidate(finding.word, seen)
-            seen.add(finding.word)
+        for word in (finding.word for finding in self.findings):
+            if not 0 <= word < len(self.words):
+                raise InputError(f"word {word} is not in example {shorten(self.id)}, which has {len(self.words)} words")
+            if start <= word < end:
+                raise InputError(
+                    f"word {word}, {shorten(self.words[word])}, is in the aspect, never evidence; remove it"
+                )
+            if word in seen:
+                raise InputError(f"word {word}, {shorten(self.words[word])}, is found twice; keep one of the two")
+            seen.add(word)
 
     @property
     def active(self) -> tuple[Finding, ...]:
@@ -93,14 +100,6 @@ class ExampleEvidence:
     def _of_kind(self, kind: str) -> tuple[Finding, ...]:
         found = (finding for finding in self.findings if finding.kind == kind)
         return tuple(sorted(found, key=lambda finding: finding.iteration))
-
-    def _require_candidate(self, word: int, seen: set[int]) -> None:
-        if not 0 <= word < len(self.words):
-            raise InputError(f"word {word} is not in example {shorten(self.id)}, which has {len(self.words)} words")
-        if self.aspect[0] <= word < self.aspect[1]:
-            raise InputError(f"word {word}, {shorten(self.words[word])}, is in the aspect, never evidence; remove it")
-        if word in seen:
-            raise InputError(f"word {word}, {shorten(self.words[word])}, is found twice; keep one of the two")
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,10 @@ def word_features(
     if not examples:
         raise InputError("the corpus is empty; give at least one example")
     windows = [_window(example, max_words) for example in examples]
-    _warn_of_windows(examples, windows, max_words)
+    n_cut = sum(end - start < len(example.spans) for example, (start, end) in zip(examples, windows, strict=True))
+    if n_cut:
+        what = f"{n_cut} of {len(examples)} texts {'is' if n_cut == 1 else 'are'} longer than {max_words} words"
+        warnings.warn(f"{what}; of each, only a window around the aspect is read", stacklevel=3)
     width = max(end - start for start, end in windows)
     n_words = max(len(example.spans) for example in examples)
     aspect_width = max(end - start for start, end in (example.aspect for example in examples))
@@ -105,13 +108,6 @@ def _window(example: Example, max_words: int) -> Span:
         return 0, count
     left = min(first, max(spare // 2, spare - (count - end), 0))
     return first - left, max(end, min(count, end + spare - left))
-
-
-def _warn_of_windows(examples: Sequence[Example], windows: Sequence[Span], max_words: int) -> None:
-    n_cut = sum(end - start < len(example.spans) for example, (start, end) in zip(examples, windows, strict=True))
-    if n_cut:
-        what = f"{n_cut} of {len(examples)} texts {'is' if n_cut == 1 else 'are'} longer than {max_words} words"
-        warnings.warn(f"{what}; of each, only a window around the aspect is read", stacklevel=4)
 
 
 def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Array:

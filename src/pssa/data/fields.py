@@ -82,7 +82,13 @@ def aspect_from_fields(
 
     :raises InputError: naming the field that cannot be used.
     """
-    text = _require_text(fields, row)
+    text = _string(fields, "text")
+    if text is None and "text" in fields:
+        raise InputError("`text` is empty; expected the sentence")
+    if text is None:
+        raise InputError(row.describe_missing("text", "expected the sentence"))
+    if len(text) > MAX_TEXT:
+        raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
     aspect, n_places = _locate_aspect(fields, text, row)
     if not (there := text[slice(*aspect)]).strip():
         raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(there)}")
@@ -93,17 +99,6 @@ def aspect_from_fields(
         if warn:
             warn(f"{doubt}; the first is taken")
     return text, aspect, _spans(fields, "words", len(text))
-
-
-def _require_text(fields: Mapping[str, Any], row: Row) -> str:
-    text = _string(fields, "text")
-    if text is None and "text" in fields:
-        raise InputError("`text` is empty; expected the sentence")
-    if text is None:
-        raise InputError(row.describe_missing("text", "expected the sentence"))
-    if len(text) > MAX_TEXT:
-        raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
-    return text
 
 
 def has_aspect(fields: Mapping[str, Any]) -> bool:
@@ -245,7 +240,13 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     aspect = _given_aspect(fields)
     start, end = _integer(fields, "from"), _integer(fields, "to")
     if start is not None and end is not None:
-        _check_offsets(text, (start, end), aspect)
+        if not 0 <= start < end <= len(text):
+            raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
+        there = text[start:end]
+        # Case and white space may differ: XML attributes have spaces for line breaks, and tables are often lower-cased.
+        if aspect not in (None, there) and _fold(there) not in (_fold(aspect), _fold(aspect.strip())):
+            found = f"where the text has {shorten(there)}"
+            raise InputError(f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, {found}")
         return (start, end), 1
     if start is not None or end is not None:
         raise InputError("only one of `from` and `to` is given; give both or neither")
@@ -257,24 +258,12 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
         raise InputError(row.describe_missing(name, "expected it, or `from` and `to`", advice))
     if len(text) * len(aspect) > _MAX_SEARCH:
         raise InputError("the aspect and the text are too long to search; give `from` and `to`")
-    found = find_occurrences(text, aspect)
+    places = find_occurrences(text, aspect)
     ordinal = _integer(fields, "ordinal")
-    if ordinal is not None and not 0 <= ordinal < len(found):
-        occurs = f"which occurs {len(found)} times; count from 0"
+    if ordinal is not None and not 0 <= ordinal < len(places):
+        occurs = f"which occurs {len(places)} times; count from 0"
         raise InputError(f"ordinal {ordinal} of aspect {shorten(aspect)}, {occurs}")
-    return found[ordinal or 0], len(found) if ordinal is None else 1
-
-
-def _check_offsets(text: str, offsets: Span, aspect: str | None) -> None:
-    """Refuse offsets outside the text, or of another text than `aspect`."""
-    start, end = offsets
-    if not 0 <= start < end <= len(text):
-        raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
-    there = text[start:end]
-    # Case and white space may differ: XML attributes have spaces for line breaks, and tables are often lower-cased.
-    if aspect not in (None, there) and _fold(there) not in (_fold(aspect), _fold(aspect.strip())):
-        found = f"where the text has {shorten(there)}"
-        raise InputError(f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, {found}")
+    return places[ordinal or 0], len(places) if ordinal is None else 1
 
 
 def _fold(text: str) -> str:

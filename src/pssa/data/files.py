@@ -41,7 +41,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     part = _temporary_path(path)
     try:
-        _create(part)
+        with suppress(FileNotFoundError):
+            part.unlink()
+        # Surely new: something else under its name could be a link that leads anywhere.
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
         yield part
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -149,30 +152,25 @@ def require_contained(folder: Path) -> None:
     grandparent = Path(top).parent.parent
     allowed = (top, str(grandparent / "blobs")) if Path(top).parent.name == "snapshots" else (top,)
     for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            _require_contained(Path(parent, name), allowed)
-
-
-def _require_contained(path: Path, allowed: tuple[str, ...]) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:  # somebody is writing here
-        return
-    if stat.S_ISLNK(mode):
-        target = os.path.realpath(path)
-        if not any(target == top or target.startswith(top + os.sep) for top in allowed):
-            what = (
-                "is a symbolic link that leads out of its folder; replace it with what it leads to, if you trust that"
-            )
-            raise InputError.at(path, None, what)
-    elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise _not_a_file(path)
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            try:
+                mode = path.lstat().st_mode
+            except FileNotFoundError:  # somebody is writing here
+                continue
+            if stat.S_ISLNK(mode):
+                target = os.path.realpath(path)
+                if not any(target == top or target.startswith(top + os.sep) for top in allowed):
+                    what = "is a symbolic link that leads out of its folder"
+                    raise InputError.at(path, None, f"{what}; replace it with what it leads to, if you trust that")
+            elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise _not_a_file(path)
 
 
 def read_bounded(path: Path, max_bytes: int) -> bytes:
     """Return the content of a file that should be small; refuse one of more than `max_bytes`, a pipe or a device."""
     require_regular(path)
-    with open(path, "rb", opener=_open_without_waiting) as stream:
+    # The path may have become a pipe since it was checked.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
         content = stream.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise InputError.at(path, None, f"has more than {max_bytes} bytes, too many for such a file; get it again")
@@ -234,18 +232,6 @@ class BoundedStream(io.RawIOBase):
             what = f"unpacks to more than {_MAX_GROWTH} times its size; if that is right, unpack it first"
             raise InputError.at(self._path, None, what)
         return len(content)
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    # The path may have become a pipe since it was checked.
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _create(path: Path) -> None:
-    """Create a file that is surely new: something else under its name could be a link that leads anywhere."""
-    with suppress(FileNotFoundError):
-        path.unlink()
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
 
 
 def _temporary_path(path: Path) -> Path:

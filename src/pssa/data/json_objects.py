@@ -30,16 +30,15 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
         if isinstance(content, Problem):
             yield content
             return
-        damage = describe_damage(content)
-        yield Problem(number, damage, given=content) if damage else _parse(number, content)
-
-
-def _parse(number: int, content: str) -> dict[str, Any] | Problem:
-    try:
-        found: dict[str, Any] = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        return Problem(number, f"is not valid JSON ({format_error(error)})", given=content)
-    return found
+        if damage := describe_damage(content):
+            yield Problem(number, damage, given=content)
+            continue
+        try:
+            found: dict[str, Any] = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            yield Problem(number, f"is not valid JSON ({format_error(error)})", given=content)
+        else:
+            yield found
 
 
 def _contents(file: InputFile) -> Iterator[str | Problem]:

@@ -38,9 +38,10 @@ def read_label_texts(given: Any) -> dict[str, str]:
 
 def label_sentences(texts: Mapping[str, str], labels: Sequence[str], aspects: Iterable[str]) -> list[Example]:
     """Return the sentence of each label about each aspect."""
-    return [_sentence(texts[label], aspect, label) for aspect in aspects for label in labels]
-
-
-def _sentence(text: str, aspect: str, label: str) -> Example:
-    start = text.index(PLACE)
-    return Example.from_text(text.replace(PLACE, aspect), (start, start + len(aspect)), label=label)
+    sentences = []
+    for aspect in aspects:
+        for label in labels:
+            text, start = texts[label], texts[label].index(PLACE)
+            span = start, start + len(aspect)
+            sentences.append(Example.from_text(text.replace(PLACE, aspect), span, label=label))
+    return sentences

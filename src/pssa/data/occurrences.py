@@ -65,13 +65,10 @@ def _find_whole(text: str, aspect: str) -> tuple[Span, ...]:
     for match in re.finditer(rf"(?<!\w){re.escape(aspect[0])}", text):
         start, end = match.start(), match.start() + len(aspect)
         is_free = not found or start >= found[-1][1]
-        if is_free and text.startswith(aspect, start) and not _is_word(text[end : end + 1]):
+        after = text[end : end + 1]
+        if is_free and text.startswith(aspect, start) and not (after.isalnum() or after == "_"):
             found.append((start, end))
     return tuple(found)
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
 
 
 @lru_cache(_N_TEXTS)

@@ -9,12 +9,12 @@ and marks are transferred by letter.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.evidence_file import read_evidence
-from pssa.data.example import Corpus, Example
+from pssa.data.example import Corpus
 from pssa.data.formats.triplets import likelihood, scan_reviews
 from pssa.data.reviews import Review
 from pssa.data.rows import Problem
@@ -108,7 +108,9 @@ def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evide
     findings = []
     for example, opinion in zip(corpus, _match(opinions, corpus), strict=True):
         _, word_of = _letters(example.words)
-        findings.append(_findings(example, {word_of[offset] for offset in opinion or ()}))
+        marked = sorted(example.candidates.intersection(word_of[offset] for offset in opinion or ()))
+        label = example.label or ""
+        findings.append([Finding(word, ACTIVE, 1, 0.0, 1 / len(marked), label, label) for word in marked])
     header = Header("human", "human", None, iterations=1, corpus_hash=corpus.hash(), seed=0, method=METHOD)
     return Evidence.from_findings(header, corpus, findings)
 
@@ -176,9 +178,3 @@ def _match(opinions: OpinionWords, corpus: Corpus) -> list[frozenset[int] | None
         return None if nearest is None else opinions[nearest]
 
     return [opinion_on(target) for target in targets]
-
-
-def _findings(example: Example, words: Iterable[int]) -> list[Finding]:
-    marked = sorted(example.candidates.intersection(words))
-    label = example.label or ""
-    return [Finding(word, ACTIVE, 1, 0.0, 1 / len(marked), label, label) for word in marked]

@@ -52,11 +52,6 @@ def number_forms(word: str) -> Iterator[str]:
         yield _PLURAL_OF.get(word) or _SINGULAR_OF[word]
     if len(word) < 3 or not word.isalpha() or word in _NO_PLURALS:
         return
-    yield from _plurals(word)
-    yield from _singulars(word)
-
-
-def _plurals(word: str) -> Iterator[str]:
     if word.endswith(("s", "x", "z", "ch", "sh", "o")):
         yield word + "es"
     if not word.endswith("s"):
@@ -65,9 +60,6 @@ def _plurals(word: str) -> Iterator[str]:
         yield word[:-1] + "ies"
     if word.endswith(("f", "fe")):
         yield word.removesuffix("e")[:-1] + "ves"
-
-
-def _singulars(word: str) -> Iterator[str]:
     if len(word) < 4 or not looks_plural(word):
         return
     yield word[:-1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
-from pssa.data.fields import CONFLICT, LabelRule, example_from_fields
+from pssa.data.fields import CONFLICT, example_from_fields
 from pssa.data.formats import find_format, scan
 from pssa.data.io import INVALID, format_of
 from pssa.data.read_options import ReadOptions, ReadSettings
@@ -90,7 +90,9 @@ def read_reviews(path: str | Path, **options: Unpack[ReadSettings]) -> tuple[tup
     for event in events:
         if isinstance(event, Review):
             try:
-                found.append(_relabelled(event, rule))
+                kept = [each for each in event.opinions if not rule.drops(each.label)]
+                kept = [replace(each, label=rule.normalise(each.label)) for each in kept]
+                found.append(replace(event, opinions=tuple(kept)))
                 continue
             except InputError as error:
                 event = Problem(event.line, error.message)
@@ -120,9 +122,3 @@ def _reviews_of(events: Iterable[Event]) -> Iterator[Review | Dropped | Problem]
         else:
             yield event
     yield from (Review(text, tuple(opinions), line) for (line, text), opinions in texts.items())
-
-
-def _relabelled(review: Review, rule: LabelRule) -> Review:
-    """Return the review with declared labels, without opinions whose label is mapped to nothing."""
-    kept = [replace(each, label=rule.normalise(each.label)) for each in review.opinions if not rule.drops(each.label)]
-    return replace(review, opinions=tuple(kept))

@@ -139,7 +139,20 @@ class Columns:
             raise InputError(f'columns is {shorten(given)}; expected a dict, such as {{"text": "review"}}')
         fields: dict[str, str] = {}
         for name, column in pairs:
-            _check_pair(name, column, fields)
+            if name not in FIELDS:
+                expected = f"expected one of {', '.join(FIELDS)}"
+                raise InputError(f"{_COLUMNS} has the unknown field {shorten(name)}; {expected}")
+            if not isinstance(column, str) or (column and not column.strip()):
+                raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}; expected a column, such as {_EXAMPLE}")
+            if column != column.strip() or _NEXT_PAIR.search(column):
+                what = "which has space around it, or a comma that looks like its end"
+                raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}, {what}; give the column another name")
+            if name in fields:
+                raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
+            other = next((field for field, taken in fields.items() if column and taken == column), None)
+            if other is not None:
+                twice = f"the column {shorten(column)} twice, for {other} and for {name}"
+                raise InputError(f"{_COLUMNS} uses {twice}; give it one field")
             fields[name] = column
         return cls(tuple(fields.items()))
 
@@ -304,22 +317,6 @@ def _parse_pair(pair: str) -> tuple[str, str]:
         expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
         raise InputError(f"{_COLUMNS} has {shorten(pair)}; {expected}")
     return name, column
-
-
-def _check_pair(name: Any, column: Any, before: Mapping[str, str]) -> None:
-    if name not in FIELDS:
-        raise InputError(f"{_COLUMNS} has the unknown field {shorten(name)}; expected one of {', '.join(FIELDS)}")
-    if not isinstance(column, str) or (column and not column.strip()):
-        raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}; expected a column, such as {_EXAMPLE}")
-    if column != column.strip() or _NEXT_PAIR.search(column):
-        what = "which has space around it, or a comma that looks like its end"
-        raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}, {what}; give the column another name")
-    if name in before:
-        raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
-    other = next((field for field, taken in before.items() if column and taken == column), None)
-    if other is not None:
-        twice = f"the column {shorten(column)} twice, for {other} and for {name}"
-        raise InputError(f"{_COLUMNS} uses {twice}; give it one field")
 
 
 def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:

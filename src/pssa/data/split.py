@@ -48,10 +48,12 @@ def _deal(corpus: Corpus, shares: Sequence[float], seed: int) -> list[list[int]]
     parts: list[list[list[int]]] = [[] for _ in shares]
     for group in groups:
         counts = Counter(labels[position] for position in group)
-        part = min(range(len(shares)), key=lambda part: _cost(counts, dealt[part], targets[part]))
-        dealt[part] += counts
-        parts[part].append(group)
-    _fill_empty(parts)
+        number = min(range(len(shares)), key=lambda number: _cost(counts, dealt[number], targets[number]))
+        dealt[number] += counts
+        parts[number].append(group)
+    for part in parts:  # small corpora leave some empty
+        if not part:
+            part.append(max(parts, key=len).pop())
     return [sorted(position for group in part for position in group) for part in parts]
 
 
@@ -64,13 +66,6 @@ def _cost(counts: Counter[str | None], dealt: Counter[str | None], target: dict[
 
 def _growth(count: int, surplus: float, target: float) -> float:
     return ((surplus + count) ** 2 - surplus**2) / target
-
-
-def _fill_empty(parts: list[list[list[int]]]) -> None:
-    """Give every empty part the smallest group of the largest part; small corpora need it."""
-    for part in parts:
-        if not part:
-            part.append(max(parts, key=len).pop())
 
 
 def sentence_groups(corpus: Corpus) -> list[list[int]]:

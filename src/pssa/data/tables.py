@@ -89,8 +89,11 @@ def with_columns(table: Table, new: Mapping[str, Sequence[Any]], renamed: Mappin
     :param renamed: new names by the old ones; columns that the table lacks are ignored.
     """
     if isinstance(table, (list, tuple)):
+        named = ({renamed.get(key, key): value for key, value in row.items()} for row in table)
         return [
-            _extended_row(row, {name: new[name][place] for name in new}, renamed) for place, row in enumerate(table)
+            {key: value for key, value in row.items() if key not in new}
+            | {name: values[place] for name, values in new.items()}
+            for place, row in enumerate(named)
         ]
     if _is_dataset(table):
         dataset = _one_split(table)
@@ -99,7 +102,17 @@ def with_columns(table: Table, new: Mapping[str, Sequence[Any]], renamed: Mappin
         for name, values in new.items():
             dataset = dataset.add_column(name, list(values))
         return dataset
-    return _extended_frame(_as_frame(table), new, renamed)
+    import narwhals
+
+    frame = _as_frame(table)
+    frame = frame.rename({old: name for old, name in renamed.items() if old in frame.columns})
+    frame = frame.drop([name for name in new if name in frame.columns])
+    is_pandas = frame.implementation.is_pandas_like()
+    series = [
+        narwhals.new_series(name, list(values), _kind(values, is_pandas), backend=frame.implementation)
+        for name, values in new.items()
+    ]
+    return frame.with_columns(*series).to_native()
 
 
 def take_rows(table: Table, places: Sequence[int]) -> Table:
@@ -109,24 +122,6 @@ def take_rows(table: Table, places: Sequence[int]) -> Table:
     if _is_dataset(table):
         return _one_split(table).select(places)
     return _as_frame(table)[list(places)].to_native()
-
-
-def _extended_row(row: Mapping[str, Any], new: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
-    named = {renamed.get(key, key): value for key, value in row.items()}
-    return {key: value for key, value in named.items() if key not in new} | dict(new)
-
-
-def _extended_frame(frame: Any, new: Mapping[str, Sequence[Any]], renamed: Mapping[str, str]) -> Any:
-    import narwhals
-
-    frame = frame.rename({old: name for old, name in renamed.items() if old in frame.columns})
-    frame = frame.drop([name for name in new if name in frame.columns])
-    kinds = {name: _kind(values, frame.implementation.is_pandas_like()) for name, values in new.items()}
-    series = [
-        narwhals.new_series(name, list(values), kinds[name], backend=frame.implementation)
-        for name, values in new.items()
-    ]
-    return frame.with_columns(*series).to_native()
 
 
 def _kind(values: Sequence[Any], is_pandas: bool) -> Any:

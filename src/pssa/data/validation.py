@@ -44,15 +44,15 @@ def shorten(value: object) -> str:
 
 def brief_repr(value: object, **shown: object) -> str:
     """Return the `repr` of an object that holds much: its class with the values `shown`, at most 300 characters."""
-    listed = ", ".join(f"{name}={_quote_in_order(field)}" for name, field in shown.items())
+    quoted = {
+        name: "{" + ", ".join(f"{key!r}: {shorten(each)}" for key, each in field.items()) + "}"
+        if isinstance(field, dict)
+        else shorten(field)
+        for name, field in shown.items()
+    }
+    listed = ", ".join(f"{name}={field}" for name, field in quoted.items())
     text = f"{type(value).__name__}({listed})"
     return text if len(text) <= _MAX_REPR else f"{text[: _MAX_REPR - 4]}...)"
-
-
-def _quote_in_order(value: object) -> str:
-    if not isinstance(value, dict):
-        return shorten(value)
-    return "{" + ", ".join(f"{key!r}: {shorten(field)}" for key, field in value.items()) + "}"
 
 
 def format_error(reason: object) -> str:

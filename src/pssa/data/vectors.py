@@ -115,7 +115,11 @@ def read_vectors(
         is_kept = place < extra_rows or raw in exact
         if not is_kept and raw not in lowered:
             continue
-        if (word := _decode(raw)) and word not in kept:
+        try:
+            word = raw.decode() if len(raw) <= _MAX_WORD else ""
+        except UnicodeDecodeError:
+            continue
+        if word and word not in kept:
             values += _values(path, number, line, dimension).tobytes()
             kept[word] = is_kept
     stand_ins = {word.lower() for word in words if word not in kept}
@@ -270,13 +274,6 @@ def _load_cached(entry: Path) -> Vectors | None:
 
 def _encode(word: str) -> bytes:
     return word.encode("utf-8", "surrogatepass")  # JSON can put half a surrogate pair into a text
-
-
-def _decode(word: bytes) -> str | None:
-    try:
-        return word.decode() if len(word) <= _MAX_WORD else None
-    except UnicodeDecodeError:
-        return None
 
 
 def _oov_row(word: str, dimension: int, seed: int) -> npt.NDArray[np.float64]:

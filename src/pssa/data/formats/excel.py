@@ -48,8 +48,13 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
         columns = columns.fit_header(file.path, [name for name in header if name], line)
         for line, cells in rows:
             record = [_as_text(cell) for cell in cells]
-            if fault := _find_fault(header, record):
-                yield Problem(line, fault)
+            if sum(map(len, record)) > _MAX_RECORD:
+                yield Problem(line, f"has more than {_MAX_RECORD:,} characters; expected a review in a row")
+            elif any(record[len(header) :]):
+                what = f"has more cells than the {len(header)} names in the first row; name every column"
+                yield Problem(line, what)
+            elif damage := describe_damage("".join(record)):
+                yield Problem(line, damage)
             else:
                 record += [""] * (len(header) - len(record))
                 named = zip(header, record[: len(header)], strict=True)
@@ -142,15 +147,6 @@ def _as_text(cell: Any) -> str:
     if isinstance(cell, dt.datetime):
         return cell.date().isoformat() if cell.time() == _MIDNIGHT else cell.isoformat(" ")
     return str(cell)
-
-
-def _find_fault(header: list[str], record: list[str]) -> str | None:
-    """Return what is wrong with a row; None if it can be used."""
-    if sum(map(len, record)) > _MAX_RECORD:
-        return f"has more than {_MAX_RECORD:,} characters; expected a review in a row"
-    if any(record[len(header) :]):
-        return f"has more cells than the {len(header)} names in the first row; name every column"
-    return describe_damage("".join(record))
 
 
 FORMAT = Format(

@@ -75,7 +75,15 @@ def save(examples: Sequence[Example], path: Path) -> None:
     if path.exists() and not is_folder(path):
         raise InputError.at(path, None, "exists and is not a saved dataset; choose another name")
     datasets = import_extra("datasets", "data")
-    table = datasets.Dataset.from_list([_columns(example) for example in examples])
+    rows = []
+    for example in examples:
+        fields = fields_of(example)
+        fields["span"] = fields.pop("aspect")
+        found = find_occurrences(example.text, example.aspect_text)
+        # An aspect inside a word is not found if it also occurs as a whole word; its offsets then say where it is.
+        fields["ordinal"] = found.index(example.aspect_chars) if example.aspect_chars in found else None
+        rows.append(fields)
+    table = datasets.Dataset.from_list(rows)
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
     try:
         with _without_bars(datasets):
@@ -106,15 +114,6 @@ def _without_bars(datasets: Any) -> Iterator[None]:
         yield
     finally:
         datasets.enable_progress_bars()
-
-
-def _columns(example: Example) -> dict[str, Any]:
-    fields = fields_of(example)
-    span = fields.pop("aspect")
-    found = find_occurrences(example.text, span)
-    # An aspect inside a word is not found if it also occurs as a whole word; its offsets then say where it is.
-    ordinal = found.index(example.aspect_chars) if example.aspect_chars in found else None
-    return {**fields, "span": span, "ordinal": ordinal}
 
 
 def _load(path: Path) -> Any:

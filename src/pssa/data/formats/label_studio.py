@@ -91,7 +91,7 @@ def encode(examples: Sequence[Example]) -> bytes:
     tasks = [
         {
             "data": {"text": text, _OURS: {"sentence_id": sentence, "words": words, "tags": list(tags)}},
-            "annotations": [{"result": _result(inside)}],
+            "annotations": [{"result": [*_items(inside)]}],
         }
         for (sentence, text, words, tags), inside in sentences.items()
     ]
@@ -99,25 +99,18 @@ def encode(examples: Sequence[Example]) -> bytes:
     return f"[{lines}]\n".encode()
 
 
-def _result(examples: Sequence[Example]) -> list[dict[str, Any]]:
-    """Return the items of an annotation; the id of a span must be its own."""
+def _items(examples: Sequence[Example]) -> Iterator[dict[str, Any]]:
+    """Yield the span of each example and, if it has a label, the choice for it; the id of a span must be its own."""
     uses: Counter[str] = Counter()
-    items: list[dict[str, Any]] = []
     for example in examples:
         uses[example.id] += 1
         n_uses = uses[example.id]
-        items.extend(_items(example, example.id if n_uses == 1 else f"{example.id}#{n_uses}"))
-    return items
-
-
-def _items(example: Example, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the span of an example and, if it has a label, the choice for it."""
-    start, end = example.aspect_chars
-    place = {"start": start, "end": end, "text": example.aspect_text}
-    common = {"id": name, "to_name": TEXT}
-    yield {**common, "from_name": ASPECT, "type": "labels", "value": {**place, "labels": [ASPECT]}}
-    if example.label is not None:
-        yield {**common, "from_name": POLARITY, "type": "choices", "value": {**place, "choices": [example.label]}}
+        start, end = example.aspect_chars
+        place = {"start": start, "end": end, "text": example.aspect_text}
+        common = {"id": example.id if n_uses == 1 else f"{example.id}#{n_uses}", "to_name": TEXT}
+        yield {**common, "from_name": ASPECT, "type": "labels", "value": {**place, "labels": [ASPECT]}}
+        if example.label is not None:
+            yield {**common, "from_name": POLARITY, "type": "choices", "value": {**place, "choices": [example.label]}}
 
 
 @dataclass
@@ -204,14 +197,10 @@ def _annotations(task: Mapping[str, Any]) -> list[list[Any]]:
         result = each.get("result")
         if not isinstance(result, list) or not all(isinstance(item, dict) for item in result):
             raise InputError(f"`result` is {shorten(result)}; expected a list of objects; {_ADVICE}")
-        latest[_annotator(each, place)] = result
+        who = each.get("completed_by")
+        who = who.get("id", who.get("email")) if isinstance(who, dict) else who
+        latest[f"place {place}" if who is None else f"person {who}"] = result
     return list(latest.values())
-
-
-def _annotator(annotation: Mapping[str, Any], place: int) -> str:
-    who = annotation.get("completed_by")
-    who = who.get("id", who.get("email")) if isinstance(who, dict) else who
-    return f"place {place}" if who is None else f"person {who}"
 
 
 def _regions(result: Sequence[Mapping[str, Any]]) -> list[_Region]:
@@ -225,22 +214,20 @@ def _regions(result: Sequence[Mapping[str, Any]]) -> list[_Region]:
         if kind == "choices":
             choices.setdefault(name, []).append((str(item.get("from_name", "")), _texts(value.get("choices"))))
         elif kind.endswith("labels"):
-            found[name] = _region(name, value, _texts(value.get(kind)))
+            offsets, quoted = value.get("globalOffsets"), value.get("text")
+            place = offsets if isinstance(offsets, dict) else value
+            start, end = place.get("start"), place.get("end")
+            if not (is_integer(start) and is_integer(end)):
+                raise InputError(f"a span has the offsets {shorten(start)} and {shorten(end)}; expected whole numbers")
+            label = next(iter(_texts(value.get(kind))), "")
+            found[name] = _Region(
+                name, int(str(start)), int(str(end)), quoted if isinstance(quoted, str) else None, label
+            )
     if len(found) > _MAX_REGIONS:
         raise InputError(f"has {len(found)} spans; expected at most {_MAX_REGIONS}")
     for name, region in found.items():
         region.polarities = tuple(choices.get(name, ()))
     return [region for region in found.values() if region.is_aspect]
-
-
-def _region(name: str, value: Mapping[str, Any], labels: Sequence[str]) -> _Region:
-    offsets = value.get("globalOffsets")
-    place = offsets if isinstance(offsets, dict) else value
-    start, end, quoted = place.get("start"), place.get("end"), value.get("text")
-    if not (is_integer(start) and is_integer(end)):
-        raise InputError(f"a span has the offsets {shorten(start)} and {shorten(end)}; expected whole numbers")
-    label = labels[0] if labels else ""
-    return _Region(name, int(str(start)), int(str(end)), quoted if isinstance(quoted, str) else None, label)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

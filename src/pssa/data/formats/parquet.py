@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
 from pssa.data.formats import Format
-from pssa.data.rows import SAME_NAMES, ArrowRow, Columns, Event
+from pssa.data.rows import SAME_NAMES, Columns, Event
 from pssa.data.text_file import InputFile, require_file
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra
@@ -33,11 +31,20 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the table; its line is its number."""
     path = file.path
     with _opened(file) as table:
-        columns.check_header(path, table.schema_arrow.names)
-        _refuse_bomb(path, table.metadata)
-        records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
-        for line, (fields, arrow) in enumerate(records, 1):
-            yield replace(columns.row(line, fields), arrow=arrow)
+        names, line = table.schema_arrow.names, 0
+        columns.check_header(path, names)
+        # Only totals of row groups: reading damaged metadata of columns ends the process.
+        groups = map(table.metadata.row_group, range(table.metadata.num_row_groups))
+        largest = max((group.total_byte_size for group in groups), default=0)
+        if largest > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
+            raise InputError.at(path, None, f"unpacks to more than {_MAX_GROWTH} times its size; compress it less")
+        for batch in table.iter_batches(_BATCH):
+            size = sum(map(_decoded_bytes, batch.columns))
+            if size > _MAX_BATCH:
+                raise InputError.at(path, None, f"has {size} bytes in {len(batch)} rows; expected a sentence in each")
+            for place, row in enumerate(zip(*map(_python_values, batch.columns), strict=True)):
+                line += 1
+                yield replace(columns.row(line, dict(zip(names, row, strict=True))), arrow=(batch, place))
 
 
 @contextmanager
@@ -65,22 +72,6 @@ def encode(examples: Sequence[Example]) -> bytes:
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist([fields_of(example) for example in examples], schema), sink)
     return bytes(sink.getvalue())
-
-
-def _refuse_bomb(path: Path, metadata: Any) -> None:
-    # Only totals of row groups: reading damaged metadata of columns ends the process.
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    largest = max((group.total_byte_size for group in groups), default=0)
-    if largest > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
-        raise InputError.at(path, None, f"unpacks to more than {_MAX_GROWTH} times its size; compress it less")
-
-
-def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
-    size = sum(map(_decoded_bytes, batch.columns))
-    if size > _MAX_BATCH:
-        raise InputError.at(path, None, f"has {size} bytes in {len(batch)} rows; expected a sentence in each")
-    values = zip(*map(_python_values, batch.columns), strict=True)
-    return ((dict(zip(batch.schema.names, row, strict=True)), (batch, place)) for place, row in enumerate(values))
 
 
 def _decoded_bytes(column: Any) -> int:

@@ -62,17 +62,12 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     words = split_on_space(text)
     offsets = {"from": words[start][0], "to": words[end - 1][1]}
     fields = {"text": text, **offsets, "label": _LABELS[run[0][-2:]], "words": words}
-    return Row(line, fields, _warnings(run, tokens[end:]))
-
-
-def _warnings(run: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     warnings = []
     if len({token[-2:] for token in run}) > 1:
         warnings.append(f"the aspect has different tags, {shorten(' '.join(run))}; the first one is taken")
-    others = [token for token in after if is_tagged(token)]
-    if others:
+    if others := [token for token in tokens[end:] if is_tagged(token)]:
         warnings.append(f"tags after the aspect, {shorten(' '.join(others))}, are read as context")
-    return tuple(warnings)
+    return Row(line, fields, tuple(warnings))
 
 
 def _line(example: Example) -> str:

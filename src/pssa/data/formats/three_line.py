@@ -52,7 +52,19 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
 
 def encode(examples: Sequence[Example]) -> bytes:
     """Return three lines per example: its words with one space between them."""
-    return "".join(f"{line}\n" for example in examples for line in _lines(example)).encode()
+    lines: list[str] = []
+    for example in examples:
+        start, end = example.aspect
+        words = [" ".join(word.split()) for word in example.words]
+        sentence = " ".join((*words[:start], _PLACEHOLDER, *words[end:]))
+        aspect = " ".join(words[start:end])
+        if sentence.count(_PLACEHOLDER) > 1 or _PLACEHOLDER in aspect:
+            raise InputError(f"example {example.id!r}: the text contains {_PLACEHOLDER}; use a format such as .jsonl")
+        if example.label is None or example.label in _LABELS or not example.label.strip():
+            what = f"this format cannot hold the label {example.label!r}"
+            raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
+        lines += [sentence, aspect, _NUMBERS.get(example.label, example.label)]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _incomplete(group: list[tuple[int, str]]) -> Problem:
@@ -75,19 +87,6 @@ def _parse(line: int, group: Sequence[str]) -> Row | Problem:
     start, end = len(before), len(before) + len(aspect)
     words = split_on_space(text, (start, end))
     return Row(line, {"text": text, "from": start, "to": end, "label": _LABELS.get(label, label), "words": words})
-
-
-def _lines(example: Example) -> tuple[str, str, str]:
-    start, end = example.aspect
-    words = [" ".join(word.split()) for word in example.words]
-    sentence = " ".join((*words[:start], _PLACEHOLDER, *words[end:]))
-    aspect = " ".join(words[start:end])
-    if sentence.count(_PLACEHOLDER) > 1 or _PLACEHOLDER in aspect:
-        raise InputError(f"example {example.id!r}: the text contains {_PLACEHOLDER}; use a format such as .jsonl")
-    if example.label is None or example.label in _LABELS or not example.label.strip():
-        what = f"this format cannot hold the label {example.label!r}"
-        raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
-    return sentence, aspect, _NUMBERS.get(example.label, example.label)
 
 
 FORMAT = Format(

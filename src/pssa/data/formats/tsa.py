@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from pssa.data.fields import CONFLICT
 from pssa.data.formats import Format
@@ -39,18 +38,16 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
             if not isinstance(location, Mapping):
                 yield Problem(number, f"has the target {shorten(target)}; {_EXPECTED}", given=text)
                 continue
-            yield Row(number, _fields(text, target, location) | {"id": f"{number}:{place}"})
-
-
-def _fields(text: str, target: Mapping[str, Any], location: Mapping[str, Any]) -> dict[str, Any]:
-    label = target.get("sentiment")
-    return {
-        "text": text,
-        "aspect": target.get("text"),
-        "from": location.get("begin"),
-        "to": location.get("end"),
-        "label": CONFLICT if label == "mixed" else label,
-    }
+            label = target.get("sentiment")
+            fields = {
+                "id": f"{number}:{place}",
+                "text": text,
+                "aspect": target.get("text"),
+                "from": location.get("begin"),
+                "to": location.get("end"),
+                "label": CONFLICT if label == "mixed" else label,
+            }
+            yield Row(number, fields)
 
 
 FORMAT = Format(
