@@ -180,7 +180,7 @@ run = pssa.train(corpus, folder / "run", model="memnet", dimension=4, method="pg
 write_encoder(folder / "encoder")
 encoded = pssa.train(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **tiny)
 for path in (run, encoded):
-    print(pssa.load(path).predict("The screen is bright.", "screen").label)
+    print(path.predict("The screen is bright.", "screen").label)
 print("asked for", asked)
 """
 

@@ -129,9 +129,10 @@ def test_what_cannot_be_used_is_refused_before_anything_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["reviews.csv"]
 
 
-def test_a_run_without_a_tagger_says_how_aspects_are_found(command: Command, words: list[Any]) -> None:
-    refusal = command(*words[:-2]).refusal
-    assert all(option in refusal for option in ("--aspects-from DIR", "--aspects-from starter", "--aspects"))
+@pytest.mark.filterwarnings("always")
+def test_a_run_without_a_tagger_takes_the_aspects_that_the_starter_finds(command: Command, words: list[Any]) -> None:
+    found = command(*words[:-2])
+    assert (found.code, found.err.count("starter finds them")) == (0, 1)
 
 
 def test_a_page_is_not_replaced_unasked(command: Command, words: list[Any], tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tests.cli.command import Command
 from tests.serve.review_toys import write_files
 
 from pssa.errors import MissingExtra
+from pssa.runs.run_names import starter_run
 from pssa.serve import server
 from pssa.serve.server import Server
 
@@ -55,9 +56,8 @@ def review_files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.usefixtures("started")
-def test_without_a_run_it_serves_the_starter(command: Command, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.runs.run_names._PACKAGED", run)
-    assert command("serve", "--port", "0", "--json").json["run"] == str(run)
+def test_without_a_run_it_serves_the_starter(command: Command) -> None:
+    assert command("serve", "--port", "0", "--json").json["run"] == str(starter_run())
     assert command("serve", "--port", "0").out.startswith("starter at http")
 
 
@@ -76,12 +76,14 @@ def process(*words: str | Path, **environment: str) -> Iterator[tuple[subprocess
 
 
 def test_it_says_where_it_serves(command: Command, run: Path, started: list[Server]) -> None:
-    found = command("serve", run, "--port", "0", "--json").json
+    result = command("serve", run, "--port", "0", "--json")
+    found = json.loads(result.out)
+    assert "starter finds them" in result.err  # the run cannot find aspects
     assert found["url"].startswith("http://127.0.0.1:")
     assert found["run"] == str(run)
     plain = command("serve", run, "--port", "0")
     assert plain.out.startswith(f"{run} at http://127.0.0.1:")
-    assert (plain.code, plain.err) == (0, "")
+    assert (plain.code, plain.err) == (0, result.err)
 
 
 def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Server], tmp_path: Path) -> None:

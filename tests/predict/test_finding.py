@@ -155,7 +155,23 @@ def test_a_stopped_job_is_resumed_to_the_same_bytes_and_not_with_other_names(run
     assert (tmp_path / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()
 
 
-def test_rows_without_aspects_and_no_way_to_find_them_are_refused_with_all_ways(run: Path, tmp_path: Path) -> None:
+def test_the_starter_finds_aspects_for_a_run_that_cannot(run: Path, tmp_path: Path) -> None:
+    texts = [{"text": "The soup was cold."}, {"text": "Nothing."}]
+    with pytest.warns(UserWarning, match="starter finds them") as told:
+        predict(job_of(run, tmp_path, texts, finding=FindingOptions(keep_empty=True)), LocalEngine())
+    assert len(told) == 1
+    first, *rest = read_rows(tmp_path / "out.jsonl")
+    assert (first["aspect"], first["from"], first["to"]) == ("soup", 4, 8)
+    assert [row["label"] for row in rest] == [None]
+    named = [{"text": "The soup was cold.", "aspect": "soup"}]
+    predict(job_of(run, tmp_path, named, finding=FindingOptions(), begin="replace"), LocalEngine())
+    assert "from" not in read_rows(tmp_path / "out.jsonl")[0]
+
+
+def test_rows_without_aspects_and_no_way_to_find_them_are_refused_with_all_ways(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pssa.predict.job.has_starter", lambda: False)
     (tmp_path / "in.csv").write_text("text\nThe screen.\n", "utf-8")
     for source in (str(tmp_path / "in.csv"), str(write_rows(tmp_path / "in.jsonl", [{"text": "The screen."}]))):
         with pytest.raises(InputError, match=r"aspects_from='?DIR.*aspects_from='?starter.*aspects="):

@@ -55,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
+    from pssa.aspects.find import has_tagger
+    from pssa.runs.loading import is_joint
+    from pssa.runs.run_names import LENT, has_starter, starter_run
     from pssa.serve.access import choose_access
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
@@ -79,7 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
             stack.callback(log.close)
         folders = [path for path in (arguments.run_path, arguments.versus) if path is not None]
         abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
-        batcher = open_batcher(folders, limits, arguments.device, arguments.aspects_from, **abstaining)
+        can_find = arguments.aspects_from or any(has_tagger(folder) or is_joint(folder) for folder in folders)
+        tagger = arguments.aspects_from if can_find or not has_starter() else starter_run()
+        batcher = open_batcher(folders, limits, arguments.device, tagger, **abstaining)
+        if tagger and not can_find:
+            print(f"pssa: {LENT}", file=sys.stderr)
         torch = sys.modules.get("torch")  # a model that runs without it has its own threads
         if torch is not None and (arguments.threads is not None or "OMP_NUM_THREADS" not in os.environ):
             # Leave a core to the network: threads of a model that wait for each other are slower than one thread.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pssa.aspects.find import FIND_ADVICE, has_tagger
+from pssa.aspects.find import has_tagger
 from pssa.data.files import atomic_path, require_writable, write_atomically
 from pssa.data.numbers import percent
 from pssa.data.rows import ColumnNames, Columns, Row
@@ -38,7 +38,7 @@ from pssa.runs import Classifier, load
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import describe_run, is_joint
 from pssa.runs.read_defaults import read_as_trained
-from pssa.runs.run_names import STARTER, is_starter, name_run, resolve_run
+from pssa.runs.run_names import STARTER, is_starter, lend_starter, name_run, resolve_run
 
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
@@ -157,7 +157,7 @@ class _Work:
         _, self.labels = describe_run(job.run)
         finds = has_tagger(job.run) or is_joint(job.run)
         if job.finding.tagger is None and not job.finding.names and not finds:
-            raise InputError(f"{job.run} has no tagger, so it cannot find aspects; {FIND_ADVICE}")
+            self.job = job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
         if job.rows is not None:
             choose_output_format(str(job.rows), None, self.labels)
         if job.groups is not None and job.groups.exists():

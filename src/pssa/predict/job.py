@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import FIND_ADVICE, open_tagger
+from pssa.aspects.find import FIND_ADVICE, has_tagger, open_tagger
+from pssa.data.fields import has_aspect
 from pssa.data.read_options import ON_ERRORS, check_encoding
-from pssa.data.rows import ColumnNames, Columns
+from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
@@ -37,7 +38,7 @@ from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import RunDirectory
 from pssa.runs.loading import describe_run, is_joint, runtime_kind
-from pssa.runs.run_names import resolve_run
+from pssa.runs.run_names import has_starter, lend_starter, resolve_run
 
 BEGINNINGS = ("new", "resume", "replace")
 _EXPORTED_ROWS = 512  # of a window: all cores have one
@@ -116,6 +117,8 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     if job.scoring.abstains:  # refused before anything is written
         choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
+    if not (job.finding.finds or has_tagger(root) or is_joint(root)) and has_starter() and _lacks_aspects(job):
+        job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
     finding = job.finding.resolve(job.run, columns)
     if finding is not None:
         job = replace(job, finding=finding, columns=replace(columns, text_only=True))
@@ -133,6 +136,18 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     if job.scoring.abstains:
         labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
+
+
+def _lacks_aspects(job: Job) -> bool:
+    """Return whether the first row of the inputs has a text and no aspect; False where it can be read only once."""
+    sources = find_sources(job.inputs, job.format, replace(Columns.of(job.columns), text_only=True), job.encoding)
+    for source in sources:
+        if source.is_stream:
+            return False
+        rows = (event for event in source.events(lambda read: None) if isinstance(event, Row))
+        if (row := next(rows, None)) is not None:
+            return bool(row.fields.get("text")) and not has_aspect(row.fields)
+    return False
 
 
 def find_aspects(job: Job, observer: Observer | None = None) -> Summary:

@@ -23,7 +23,7 @@ from pssa.data.rows import ColumnNames
 from pssa.data.tables import Table, texts_of_series
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import brief_repr, shorten
-from pssa.errors import InputError, PssaWarning, setting
+from pssa.errors import InputError
 from pssa.runs.answers import (
     UNCERTAIN,
     Answer,
@@ -37,7 +37,7 @@ from pssa.runs.answers import (
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import TemporaryFolder
 from pssa.runs.input_profile import InputProfile
-from pssa.runs.run_names import STARTER, whole_run
+from pssa.runs.run_names import lend_starter, whole_run
 from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
@@ -202,9 +202,7 @@ class Classifier:
     def _starter(self) -> Finder:
         from pssa.runs.loading import open_finder
 
-        what = f"the run cannot find aspects, and {STARTER} finds them in its place"
-        warnings.warn(PssaWarning(f"{what}; or name them with {setting('aspects', 'food,wifi')}"), stacklevel=5)
-        return open_finder(STARTER)
+        return open_finder(lend_starter())
 
     def _language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
         return self.profile.language_notes(text, spans) if self.profile and self.notes_languages else ()

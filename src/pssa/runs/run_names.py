@@ -6,11 +6,13 @@ starts from another run, on word vectors (`resolve_start`).
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning, setting
 
 STARTER = "starter"
+LENT = f"the run cannot find aspects, and {STARTER} finds them in its place"
 _PACKAGED = Path(__file__).parents[1] / "ready"
 _TRAINING_START = Path(__file__).parents[1] / "starter"
 
@@ -38,6 +40,12 @@ def starter_run() -> Path:
         where = "install a released wheel of pssa, or build it with scripts/build_ready.py"
         raise InputError(f"this copy of pssa comes without the run {STARTER}; {where}")
     return _PACKAGED
+
+
+def lend_starter() -> Path:
+    """Return the starter, to find aspects in place of a run that cannot, and warn."""
+    warnings.warn(PssaWarning(f"{LENT}; or name them with {setting('aspects', 'food,wifi')}"), stacklevel=6)
+    return starter_run()
 
 
 def resolve_start(run: str | Path) -> Path:
