@@ -61,7 +61,7 @@ LIBRARY = {
     "pssa.runs": "Config load methods",
     "pssa.runs.answers": "Answer Explanation",
     "pssa.runs.classifier": "Classifier",
-    "pssa.runs.devices": "choose_device has_native_bfloat16",
+    "pssa.runs.devices": "choose_device computes_bfloat16",
     "pssa.runs.explain": "explain trust usual_saliency",
     "pssa.runs.methods": "Trained",
     "pssa.runs.prepared_data": "prepare",

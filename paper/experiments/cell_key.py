@@ -5,6 +5,8 @@ differ from the defaults frozen in `frozen_defaults.json`. It does not depend on
 lives, or on settings that are added later and stay at their default. So the ledger keeps its records when the code changes,
 and a default that changes makes new cells of exactly those it decides.
 
+`Resources.settings_in` pins some settings for every cell, whatever their default: they are left out of the key.
+
 When you change a default: leave `frozen_defaults.json` as it is. If it does not list the setting yet, add it there with its
 old default.
 """

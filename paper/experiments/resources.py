@@ -25,7 +25,7 @@ from pssa.data.io import read_with
 from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words, read_opinion_words
 from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError
-from pssa.runs.devices import choose_device, has_native_bfloat16
+from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.resolve import FEW_LABELS_OPTIONS
 from pssa.runs.run_names import resolve_start
 
@@ -143,13 +143,13 @@ class Resources:
         usual = models.option_defaults(place.model)
         chosen |= {name: usual[name] for name in FEW_LABELS_OPTIONS.get(place.model, {})}
         if models.uses_encoder(place.model):
-            chosen |= {"label_texts": {}, "precision": self._precision()}
+            chosen |= {"label_texts": {}, "precision": self._precision(), "share_sentences": False}
         return chosen | {**self.starts_from(place), **self.settings, **dict(place.settings)}
 
     def _precision(self) -> str:
         """Return the precision of encoders: as on a GPU, also on a processor that computes bfloat16 natively."""
-        on_processor = choose_device(self.device).type == "cpu"
-        return "bfloat16" if on_processor and has_native_bfloat16() else "auto"
+        device = choose_device(self.device)
+        return "bfloat16" if device.type == "cpu" and computes_bfloat16(device) else "auto"
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
         """Return what a place trains on, and what it is tested on."""

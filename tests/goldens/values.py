@@ -104,7 +104,10 @@ def _resolve(n_instances: int, given: dict[str, Any], encoder: Path) -> dict[str
     if "data.encoder" in flat:
         flat["data.encoder"] = "ENCODER"
     device = torch.device("cpu")
-    found: dict[str, Any] = {"settings": flat, "loop": asdict(loop_settings(config, device))}
+    loop = asdict(loop_settings(config, device))
+    if config.training.precision == "auto":
+        del loop["precision"]  # it follows from the processor
+    found: dict[str, Any] = {"settings": flat, "loop": loop}
     method = methods.find(config.method)
     if method.mines:
         names = method.saliencies(config)
@@ -130,7 +133,9 @@ def trained_weights(folder: Path) -> dict[str, str]:
     encoder = folder / "encoder"
     encoder.mkdir()
     write_encoder(encoder, "bert")
-    of_encoders: dict[str, Any] = {"encoder": str(encoder), "epochs": 1, "batch_size": 16}
+    of_encoders: dict[str, Any] = {"encoder": str(encoder), "epochs": 1, "batch_size": 16, "precision": "float32"}
+    every["bertabsa_att pg-as, sentences shared"] = {"model": "bertabsa_att", "method": "pg-as", **of_encoders}
+    of_encoders["share_sentences"] = False  # as the recorded results
     every |= {f"{name} aw-as": {"model": name, "method": "aw-as", **of_encoders} for name in ("bertabsa_att",)}
     every |= {name: {"model": name, **of_encoders} for name in ("bertabsa", "bertabsa_cls")}
     found = {}

@@ -134,6 +134,30 @@ def test_an_epoch_has_every_example_exactly_once(n: int, size: int) -> None:
     assert all(batch.positions.shape[1] == int(batch.lengths.max()) for batch in batches)
 
 
+@pytest.mark.parametrize(("n_aspects", "size"), [([1, 3, 2] * 20, 8), ([2] * 3, 16), ([1] * 30, 4), ([9, 1, 30], 4)])
+def test_sentences_stay_together_in_as_many_batches(n_aspects: list[int], size: int) -> None:
+    texts = ["good " * (1 + number % 5) + "price " * number for number in range(len(n_aspects))]
+    corpus = index(*(Example.from_text(texts[place], (0, 4)) for place, n in enumerate(n_aspects) for _ in range(n)))
+    sentence = [place for place, n in enumerate(n_aspects) for _ in range(n)]
+    batches = list(corpus.shuffled_batches(size, torch.Generator().manual_seed(0), by_sentence=True))
+    assert sorted(row for batch in batches for row in batch.index.tolist()) == list(range(len(sentence)))
+    assert len(batches) == -(-len(sentence) // size)
+    for batch in batches:
+        assert 0 < len(batch.labels) < 2 * size
+        found = [sentence[row] for row in batch.index.tolist()]
+        assert [bool(each) for each in batch.repeats] == [
+            place > 0 and found[place] == found[place - 1] for place in range(len(found))
+        ]
+    places = [
+        {number for number, batch in enumerate(batches) for row in batch.index.tolist() if sentence[row] == each}
+        for each in range(len(n_aspects))
+    ]
+    # A bucket may end within a sentence; otherwise one is divided only if it is as large as a batch.
+    assert sum(len(each) > 1 for each, n in zip(places, n_aspects, strict=True) if n < size // 2) <= len(sentence) // (
+        size * 16
+    )
+
+
 def test_batches_follow_from_the_seed() -> None:
     corpus = of_lengths([3] * 50)
 

@@ -14,7 +14,8 @@ from tests.models.variants import ENCODERS, build, index, predict
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pssa import models
-from pssa.models import Encoding
+from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.models import Encoding, IndexedCorpus
 from pssa.models._encoder import PieceEncoder, draw_linear
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -153,3 +154,38 @@ def test_a_drawn_layer_has_the_usual_bounds_and_its_own_randomness() -> None:
     assert weight.std().item() == pytest.approx(0.1 / math.sqrt(3), rel=0.05)
     assert torch.equal(draw_linear(100, 50, torch.Generator().manual_seed(0)).weight, layer.weight)
     assert draw_linear(3, 1, torch.Generator(), bias=False).bias is None
+
+
+ASPECTS = ((0, (4, 10)), (0, (28, 33)), (1, (4, 9)), (1, (0, 9)), (1, (0, 3)), (0, (11, 13)))
+TEXTS = ("the screen is great but the price is not", "the price is so so")
+
+
+@pytest.mark.parametrize("name", ["bertabsa", "bertabsa_att"])
+def test_rows_of_one_sentence_that_follow_each_other_are_read_once(name: str) -> None:
+    examples = [Example.from_text(TEXTS[text], span, label="positive") for text, span in ASPECTS]
+    corpus = IndexedCorpus.of(tiny_encoder().cutter(False, 0).features(examples, DEFAULT_LABELS))
+    batch, found = corpus.batch(torch.arange(len(corpus))), {}
+    for shares in (False, True):
+        model: Any = models.build(name, tiny_encoder(), 3, {"dropout": 0.0}, seed=1)
+        if shares:
+            models.share_sentences(model)
+        read: list[int] = []
+        model.encoder.body.register_forward_pre_hook(
+            lambda module, given, named, read=read: read.append(len(named["input_ids"])), with_kwargs=True
+        )
+        encoding = model.encode(batch)
+        encoding.words.retain_grad()
+        logits = model.classify(encoding, batch).logits
+        logits.logsumexp(1).sum().backward()
+        gradients = [each.grad for each in model.parameters() if each.grad is not None]
+        found[shares] = [logits, encoding.words.grad, *gradients]
+        assert read == [3 if shares else 6]
+    for one, other in zip(found[False], found[True], strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-5)
+
+
+def test_a_model_that_sees_the_aspect_or_refines_its_attention_reads_every_row() -> None:
+    for variant in ("bertabsa_cls", "bertabsa-average"):
+        model: Any = build(variant, tiny_encoder())
+        models.share_sentences(model)
+        assert not model.encoder.shares

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from pssa import models
 from pssa.data.example import Corpus, Example
@@ -20,6 +21,7 @@ from pssa.runs.resolve import (
     choose_epsilon,
     choose_penalty,
     consensus_rule,
+    loop_settings,
     mining_rule,
     resolve,
     unused_settings,
@@ -341,3 +343,20 @@ def test_few_labels_have_a_model_that_reads_around_the_aspect() -> None:
     assert context(64, preset="paper") is None
     assert context(64, from_pretrained="run") is None
     assert context(64, model="tnet_att") is None
+
+
+@pytest.mark.parametrize(("is_native", "precision"), [(True, "bfloat16"), (False, "float32")])
+def test_encoders_train_in_what_the_processor_computes(
+    monkeypatch: pytest.MonkeyPatch, is_native: bool, precision: str
+) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": is_native}, raising=False)
+    encoder = loop_settings(resolve(Config("bertabsa_att")), torch.device("cpu"))
+    assert (encoder.precision, encoder.share_sentences) == (precision, True)
+    words = loop_settings(resolve(Config("memnet")), torch.device("cpu"))
+    assert (words.precision, words.share_sentences) == ("float32", False)
+
+
+def test_a_run_of_an_earlier_version_goes_on_as_it_began(tmp_path: Path) -> None:
+    lines = resolve(Config("bertabsa_att")).to_toml().splitlines()
+    (tmp_path / "config.toml").write_text("\n".join(line for line in lines if "share_sentences" not in line))
+    assert not loop_settings(Config.from_toml(tmp_path / "config.toml"), torch.device("cpu")).share_sentences

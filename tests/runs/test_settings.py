@@ -190,6 +190,7 @@ def test_a_setting_that_is_not_set_is_left_out_of_the_file() -> None:
     unset = {name for name, value in names.items() if value is None}
     assert set(OLD_UNSET) < unset
     later = {"data.from_pretrained", "data.from_digest", "data.label_texts", "mining.consensus_folds"}
+    later |= {"training.share_sentences"}
     assert unset - set(OLD_UNSET) == {"preset", *(f"training.{name}" for name in TRAINING), *later}
     written = {line.partition(" =")[0] for line in Config().to_toml().splitlines()}
     assert not {name.rpartition(".")[2] for name in unset} & written

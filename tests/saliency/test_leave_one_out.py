@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from tests.models.encoders import tiny_encoder
 from tests.saliency.toys import Toy, make_batch
 from torch import Tensor
 
+from pssa import models
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 from pssa.saliency import score_words
 from pssa.saliency.leave_one_out import LeaveOneOut
 
@@ -79,3 +84,19 @@ def test_long_sentences_are_read_fewer_at_once(monkeypatch: pytest.MonkeyPatch) 
 def test_an_empty_chunk_is_refused() -> None:
     with pytest.raises(InputError, match="chunk is 0"):
         LeaveOneOut(chunk=0)
+
+
+def test_aspects_of_one_sentence_share_what_is_read_without_a_word() -> None:
+    text = "the screen is great but the price is not"
+    examples = [Example.from_text(text, span) for span in ((4, 10), (28, 33))]
+    corpus = IndexedCorpus.of(tiny_encoder().cutter(False, 0).features(examples, DEFAULT_LABELS))
+    batch = corpus.batch(torch.arange(2))
+    model: Any = models.build("bertabsa_att", tiny_encoder(), 3, {}, seed=1).eval()
+    alone = LeaveOneOut()(model, batch)
+    models.share_sentences(model)
+    read: list[int] = []
+    model.encoder.body.register_forward_pre_hook(
+        lambda module, given, named: read.append(len(named["input_ids"])), with_kwargs=True
+    )
+    torch.testing.assert_close(LeaveOneOut()(model, batch), alone, atol=1e-6, rtol=1e-4)
+    assert read == [1, 9]  # the sentence, and without each of its words

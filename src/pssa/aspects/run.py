@@ -24,7 +24,7 @@ from pssa.data.numbers import percent
 from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
-from pssa.runs.devices import choose_device
+from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.directory import read_schema, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.saved_model import load_weights, require_enough_weights
@@ -95,8 +95,8 @@ class TaggerConfig:
         assert self.max_epochs is not None
         more: dict[str, Any] = {}
         if self.encoder is not None:
-            on_gpu = choose_device(self.device).type == "cuda"
-            more = _ENCODER_TRAINING | {"precision": "bfloat16" if on_gpu else "float32"}
+            device = choose_device(self.device)
+            more = _ENCODER_TRAINING | {"precision": "bfloat16" if computes_bfloat16(device) else "float32"}
         return Settings(
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,

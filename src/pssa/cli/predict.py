@@ -41,7 +41,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(group, "abstain", "abstain_risk")
     option(group, "--batch-size N", "sentences in one step (default: by model and device)")
     add_shared(group, "device")
-    precision = "float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
+    precision = "float32, or bfloat16 for encoders (default auto: bfloat16 where the device computes it)"
     option(group, "--precision NAME", precision, default="auto")
     option(group, "--workers N", "number of worker processes (default: threads of one process)")
     option(group, "--engine NAME", "local, or ray for a Ray cluster", "local")

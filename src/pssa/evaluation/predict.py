@@ -40,7 +40,7 @@ def start_logits(
     # Refined self-attention needs the masks of the rows that were encoded.
     is_refined = getattr(getattr(model, "encoder", None), "refinement", "no encoder") is not None
     shares = getattr(model, "shares_sentences", False) and not is_refined
-    sentences = _shared_sentences(corpus) if shares else corpus.length_order().argsort()
+    sentences = corpus.sentences if shares else corpus.length_order().argsort()
     # Sentences are numbered by length. The corpus' own order is restored by row numbers, since `index` may point elsewhere.
     order = sentences.argsort(stable=True)
     rows = _SortedRows.of(corpus, order, sentences[order], device)
@@ -52,16 +52,6 @@ def start_logits(
 def predict_classes(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _BATCH) -> Tensor:
     """Return (n,): the class with the highest score."""
     return predict_logits(model, corpus, batch_size).argmax(dim=1)
-
-
-def _shared_sentences(corpus: IndexedCorpus) -> Tensor:
-    """Return (n,): a number for the sentence of each row as an encoder sees it, from the longest to the shortest."""
-    ids, widths = corpus.table.positions.cpu().numpy(), corpus.widths[:, 0].tolist()
-    numbers: dict[bytes, int] = {}
-    found = [0] * len(corpus)
-    for row in corpus.length_order().tolist():
-        found[row] = numbers.setdefault(ids[row, : widths[row]].tobytes(), len(numbers))
-    return torch.tensor(found)
 
 
 @dataclass(frozen=True)

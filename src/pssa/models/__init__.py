@@ -16,6 +16,7 @@ Files that begin with an underscore are shared parts; this package exports those
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import Field, fields
 from typing import Any, cast
 
@@ -24,7 +25,7 @@ from torch import nn
 
 from pssa.errors import InputError
 from pssa.models._batch import BUCKET_BATCHES, Batch, IndexedCorpus, index_words
-from pssa.models._encoder import PieceEncoder
+from pssa.models._encoder import PieceEncoder, TrainedRows
 from pssa.models._layers import (
     WordTable,
     attend,
@@ -50,6 +51,7 @@ __all__ = [
     "Prediction",
     "Pretrained",
     "TopLayer",
+    "TrainedRows",
     "WordTable",
     "attend",
     "attends",
@@ -69,7 +71,9 @@ __all__ = [
     "refuse_outsized",
     "reset_parameters",
     "saved_options",
+    "share_sentences",
     "takes_input_noise",
+    "train_rows",
     "uses_encoder",
 ]
 
@@ -144,6 +148,21 @@ def narrow(model: nn.Module) -> None:
     encoder = getattr(model, "encoder", None)
     if isinstance(encoder, PieceEncoder):
         encoder.narrow()
+
+
+def share_sentences(model: nn.Module) -> None:
+    """Let the encoder read a sentence once for aspects that follow each other in a batch, if the model promises it may."""
+    encoder = getattr(model, "encoder", None)
+    if isinstance(encoder, PieceEncoder) and encoder.refinement is None:
+        encoder.shares = getattr(model, "shares_sentences", False)
+
+
+def train_rows(model: nn.Module, corpus: IndexedCorpus) -> AbstractContextManager[None]:
+    """Leave those rows of an encoder's table that do not occur in `corpus` out of the parameters for a while."""
+    encoder = getattr(model, "encoder", None)
+    if not isinstance(encoder, PieceEncoder):
+        return nullcontext()
+    return encoder.train_rows(torch.unique(corpus.table.positions))
 
 
 def count_parameters(model: nn.Module) -> int:

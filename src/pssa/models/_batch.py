@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import islice
 
 import torch
@@ -74,6 +75,13 @@ class Batch:
         """(B, P) positions of the candidate words."""
         return self.candidates.gather(1, self.word_of.clamp(min=0)) & self.real
 
+    @property
+    def repeats(self) -> Tensor:
+        """(B,) rows in which an encoder reads the same as in the row before."""
+        ids, present = self.positions, self.present
+        same = ((ids[1:] == ids[:-1]) & (present[1:] == present[:-1])).all(dim=1)
+        return torch.cat([same.new_zeros(1), same])
+
     def to(self, device: torch.device) -> Batch:
         """Return the batch on `device`."""
         return self._map(lambda tensor: tensor.to(device, non_blocking=True))
@@ -125,6 +133,16 @@ class IndexedCorpus:
         """(n,) classes."""
         return self.table.labels
 
+    @cached_property
+    def sentences(self) -> Tensor:
+        """(n,) a number for the sentence of each row as an encoder sees it, from the longest to the shortest."""
+        ids, widths = self.table.positions.cpu().numpy(), self.widths[:, 0].tolist()
+        numbers: dict[bytes, int] = {}
+        found = [0] * len(self)
+        for row in self.length_order().tolist():
+            found[row] = numbers.setdefault(ids[row, : widths[row]].tobytes(), len(numbers))
+        return torch.tensor(found)
+
     def to(self, device: torch.device) -> IndexedCorpus:
         """Return the corpus on `device`, so that batches need no copy; widths stay on the CPU, which decides how to crop."""
         return replace(self, table=self.table.to(device))
@@ -157,19 +175,35 @@ class IndexedCorpus:
         return self.widths[:, 0].argsort(descending=True, stable=True)
 
     def shuffled_batches(
-        self, size: int, generator: torch.Generator, multiple: int = 1, bucket_batches: int = BUCKET_BATCHES
+        self,
+        size: int,
+        generator: torch.Generator,
+        multiple: int = 1,
+        bucket_batches: int = BUCKET_BATCHES,
+        by_sentence: bool = False,
     ) -> Iterator[Batch]:
         """Yield every example once, in random batches of rows of similar length; `multiple` as in `batch`.
 
         :param bucket_batches: batches whose rows are sorted by length together; 1: rows are shuffled alone.
+        :param by_sentence: keep the rows of a sentence together; batches then have about `size` rows, and are as many.
         """
-        shuffled = iter(torch.randperm(len(self), generator=generator).tolist())
+        order = torch.randperm(int(self.sentences.max()) + 1 if by_sentence else len(self), generator=generator)
+        shuffled = iter((order[self.sentences].argsort(stable=True) if by_sentence else order).tolist())
         batches: list[Tensor] = []
         while bucket := list(islice(shuffled, size * bucket_batches)):
             rows = torch.tensor(bucket)
-            batches.extend(torch.split(rows[self.widths[rows, 0].argsort(stable=True)], size))
+            rows = rows[self.widths[rows, 0].argsort(stable=True)]
+            batches.extend(self._split_between_sentences(rows, size) if by_sentence else torch.split(rows, size))
         for place in torch.randperm(len(batches), generator=generator).tolist():
             yield self.batch(batches[place], multiple)
+
+    def _split_between_sentences(self, rows: Tensor, size: int) -> Sequence[Tensor]:
+        """Split rows where the sentence changes, nearest to each multiple of `size`; there, if none is near."""
+        sentences = self.sentences[rows]
+        changes = torch.cat([torch.tensor([0]), (sentences[1:] != sentences[:-1]).nonzero().squeeze(1) + 1])
+        ends = torch.arange(1, -(-len(rows) // size)) * size
+        nearest = changes[(changes - ends[:, None]).abs().argmin(dim=1)]
+        return rows.tensor_split(torch.where(2 * (nearest - ends).abs() < size, nearest, ends))
 
 
 def index_words(

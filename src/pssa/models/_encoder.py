@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from pssa.models._batch import Batch
-from pssa.models._layers import widen
+from pssa.models._layers import lookup, widen
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Heads, TopLayer
 from pssa.models._refinement import Refinement, above, below
@@ -36,6 +37,7 @@ class PieceEncoder(nn.Module):
             self.body = pretrained.body(None if refine == "none" else "eager", dropout)
         takes_types = "token_type_ids" in inspect.signature(self.body.forward).parameters
         self.has_types = takes_types and getattr(self._config, "type_vocab_size", 0) > 1
+        self.shares = False  # whether rows of one sentence that follow each other are read once, on a CPU
         self.refinement = None
         if refine != "none":
             probe = self._inputs(torch.full((2, 3), pretrained.mask_id), torch.ones(2, 3, dtype=torch.bool), None)
@@ -43,6 +45,9 @@ class PieceEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, TopLayer | None]:
         """Return `Encoding.words` (B, P, D), and the rest of what `finish` needs."""
+        if self.shares and self.refinement is None and (repeats := batch.repeats).any():
+            states, _ = self(batch.take((~repeats).nonzero().squeeze(1)))
+            return states[(~repeats).cumsum(0) - 1], None
         inputs = self._inputs(batch.positions, batch.present, batch.second)
         if self.refinement is None:
             return widen(self.body(**inputs).last_hidden_state), None
@@ -66,6 +71,26 @@ class PieceEncoder(nn.Module):
         for parameter in self.body.parameters():
             parameter.data = parameter.data.to(torch.bfloat16)
 
+    @contextmanager
+    def train_rows(self, ids: Tensor) -> Iterator[None]:
+        """Leave the other rows of the table out of the parameters for a while.
+
+        No gradient reaches them, so Adam would not change them; but they cost as much as the others, and are often more.
+        """
+        body: Any = self.body
+        table = body.get_input_embeddings()
+        if type(table) is not nn.Embedding:
+            yield
+            return
+        rows = TrainedRows(table, ids)
+        body.set_input_embeddings(rows)
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                table.weight[ids] = rows.weight
+            body.set_input_embeddings(table)
+
     @property
     def recordable(self) -> bool:
         """Whether a step neither waits for the host nor copies from it, so that it can be recorded."""
@@ -85,6 +110,26 @@ class PieceEncoder(nn.Module):
         if self.has_types and second is not None:
             inputs["token_type_ids"] = second.long()
         return inputs
+
+
+class TrainedRows(nn.Module):
+    """An embedding some of whose rows are its parameter; the others stay as they are."""
+
+    def __init__(self, table: nn.Embedding, ids: Tensor) -> None:
+        super().__init__()
+        is_trained = torch.zeros(len(table.weight), dtype=torch.bool).index_fill(0, ids, True)
+        order = torch.cat([ids, (~is_trained).nonzero().squeeze(1)])
+        self.weight = nn.Parameter(table.weight.detach()[ids])
+        self.ids, self.places, self.others = ids, order.argsort(), table.weight.detach()[~is_trained]
+
+    @property
+    def whole(self) -> Tensor:
+        """All rows, in the order of the table."""
+        return torch.cat([self.weight.detach(), self.others])[self.places]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the rows of `ids`."""
+        return lookup(self.weight, self.others, self.places[ids])
 
 
 def attention_masks(config: Any, present: Tensor, dtype: torch.dtype = torch.float32) -> Any:

@@ -18,8 +18,10 @@ def choose_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def has_native_bfloat16() -> bool:
-    """Return whether the processor has instructions for products of bfloat16 numbers."""
+def computes_bfloat16(device: torch.device) -> bool:
+    """Return whether the device has instructions for products of bfloat16 numbers."""
+    if device.type == "cuda":
+        return True
     # Older versions of PyTorch lack this function.
     capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

@@ -23,7 +23,7 @@ from pssa.data.label_texts import ENGLISH
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
-from pssa.runs.devices import choose_device
+from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.run_names import resolve_start
 from pssa.runs.settings import Config, DataConfig, MiningConfig, SupervisionConfig, flatten
 from pssa.runs.warm_start import SCRATCH, start_few_labels, starter_knows
@@ -197,8 +197,10 @@ def loop_settings(config: Config, device: torch.device) -> Settings:
     given = {f.name: getattr(config.training, f.name, None) for f in fields(Settings)}
     chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
     uses_encoder = models.uses_encoder(config.model)
+    # On a GPU steps are recorded, and finding equal rows would make the host wait.
+    chosen["share_sentences"] = bool(config.training.share_sentences) and device.type == "cpu" and uses_encoder
     defaults: dict[str, Any] = {
-        "precision": "bfloat16" if uses_encoder and device.type == "cuda" else "float32",
+        "precision": "bfloat16" if uses_encoder and computes_bfloat16(device) else "float32",
         # An encoder sees few different widths, so that a step can be captured once for each and replayed.
         "pad_multiple": 8 if uses_encoder else 1,
     }
@@ -214,7 +216,7 @@ def contrast_options(config: Config) -> ContrastOptions | None:
 
 def _training_defaults(config: Config) -> dict[str, Any]:
     if models.uses_encoder(config.model):
-        return _ENCODER_TRAINING
+        return _ENCODER_TRAINING | {"share_sentences": True}
     return _WORD_TRAINING | (_FINE_TUNING if config.data.from_pretrained else {})
 
 

@@ -118,8 +118,10 @@ class TrainingConfig:
     bucket_batches: int = setting_field(
         16, above=0
     )  # batches whose rows are sorted by length together; 1: rows are shuffled alone
-    # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU.
+    # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders where the processor computes it.
     precision: str = setting_field("auto", choices=PRECISIONS)
+    # On a CPU, let encoders read a sentence once for all its aspects, and train only the pieces that occur.
+    share_sentences: bool | None = None  # None: yes; runs of earlier versions do not
     compile: bool = False
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
     # Of a training where `epochs` is None; 0: a search on development data.

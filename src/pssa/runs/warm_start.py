@@ -117,7 +117,7 @@ def open_warm_start(
     """
     run = _find_run(config.data.from_pretrained or "")
     _check_digest(run, config.data.from_digest)
-    source = load(run).torch
+    source = load(run, precision="float32").torch
     _warn_of_other_labels(run, source.labels, config.data.labels)
     if not isinstance(source.featurizer, WordFeaturizer):
         return source.featurizer, None, _extend_weights(config, source, source.featurizer.table, {})

@@ -41,6 +41,8 @@ class LeaveOneOut:
         mask_id = getattr(model, "mask_id", Vocabulary.mask_id)
         whole, classes = _probabilities(model, batch).max(dim=1)
         places = batch.candidates.nonzero()  # (V, 2) row and word of each sentence to read
+        if getattr(getattr(model, "encoder", None), "shares", False):
+            places = places[places[:, 1].argsort(stable=True)]  # the same word of rows that have one sentence
         drops = whole.new_zeros(batch.candidates.shape)
         chunk = min(self.chunk, max(1, _MOST_POSITIONS // batch.positions.shape[1]))
         for start in range(0, len(places), chunk):

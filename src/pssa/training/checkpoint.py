@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.evidence import RoundReport
+from pssa.models import TrainedRows
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,11 @@ class CheckpointStore(Protocol):
 
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
     """Return the state after the last epoch of `history`; a finished training needs no optimiser, two thirds of the size."""
-    tensors = {_MODEL + name: parameter.detach() for name, parameter in model.named_parameters()}
+    tables = _tables(model)
+    tensors = {
+        _MODEL + name: tables[name].whole if name in tables else parameter.detach()
+        for name, parameter in model.named_parameters()
+    }
     tensors |= {f"{_DEV}{one.epoch}": one.dev_logits for one in history if one.dev_logits is not None}
     for number, state in optimizer.state_dict()["state"].items() if optimizer else ():
         tensors |= {f"{_OPTIMIZER}{number}.{key}": value for key, value in state.items()}
@@ -142,9 +147,16 @@ def restore(checkpoint: Checkpoint, model: nn.Module, optimizer: torch.optim.Opt
 
 def load_parameters(checkpoint: Checkpoint, model: nn.Module) -> None:
     """Copy the checkpoint's parameters into `model`; buffers stay as they were built."""
+    tables = _tables(model)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.copy_(checkpoint.tensors[_MODEL + name])
+            value = checkpoint.tensors[_MODEL + name]
+            parameter.copy_(value[tables[name].ids] if name in tables else value)
+
+
+def _tables(model: nn.Module) -> dict[str, TrainedRows]:
+    """Return the tables some of whose rows are trained, by the name of their parameter: checkpoints hold all rows."""
+    return {f"{name}.weight": part for name, part in model.named_modules() if isinstance(part, TrainedRows)}
 
 
 def epoch_seed(seed: int, stage: str, epoch: int) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
+from pssa import models
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
 from pssa.models import Batch, IndexedCorpus, draw_from
@@ -48,7 +49,16 @@ def fit(
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
-    observer, team = observer or NullObserver(), task.team
+    # Copies may have pieces that are not in the corpus.
+    trims = settings.share_sentences and task.contrast is None
+    with models.train_rows(model, task.train) if trims else nullcontext():
+        return _fit(model, task, settings, epochs, store, observer or NullObserver())
+
+
+def _fit(
+    model: nn.Module, task: Task, settings: Settings, epochs: int, store: CheckpointStore | None, observer: Observer
+) -> list[EpochRecord]:
+    team = task.team
     task = reserve_copies(task).to(next(model.parameters()).device)
     recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
@@ -107,7 +117,8 @@ def run_epoch(
     train = rows_of_epoch(task, epoch)
     with _seeded(epoch_seed(task.seed, task.stage, epoch), model, task.team.rank) as generator:
         order = (settings.batch_size, generator, settings.pad_multiple, settings.bucket_batches)
-        batches = train.shuffled_batches(*order)
+        by_sentence = getattr(getattr(model, "encoder", None), "shares", False)
+        batches = train.shuffled_batches(*order, by_sentence=by_sentence)
         for number, batch in enumerate(batches, start=first):
             schedule(number)
             totals += step(batch)

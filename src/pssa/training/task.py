@@ -52,6 +52,7 @@ class Settings:
     compile: bool = False  # let torch.compile make kernels for the model
     graphs: bool = False  # on a GPU, record a step once for each width of batches and replay it
     bucket_batches: int = BUCKET_BATCHES  # batches whose rows are sorted by length together; 1: rows are shuffled alone
+    share_sentences: bool = False  # train only those rows of an encoder's table that occur in the training data
     pad_multiple: int = 1  # widths of batches are rounded up to a multiple of this, so that there are fewer of them
 
     def __post_init__(self) -> None:
