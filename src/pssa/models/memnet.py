@@ -49,6 +49,7 @@ class MemoryNetwork(nn.Module):
 
     options = MemoryNetworkOptions
     reads = "words"
+    word_tables = ("memory", "aspect", "words")
     attends = True
 
     def __init__(self, table: WordTable, n_labels: int, options: MemoryNetworkOptions, seed: int) -> None:

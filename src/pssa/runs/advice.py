@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,17 @@ class HeldOutScore:
 
 def advise(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     """Return what would help most, the most promising first; empty if nothing stands out."""
-    return [*_better_start(config, metrics), *_weak_labels(metrics), *_more_labels(metrics)]
+    few = metrics["instances"] < _FEW
+    more = [f"more labelled data: {metrics['instances']} instances are few"] if few else []
+    return [*_better_start(config, metrics), *_weak_labels(metrics), *more]
 
 
 def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     if models.uses_encoder(config.model):
         return []
     found = []
-    coverage, language = metrics.get("vector_coverage"), _other_language(metrics)
+    coverage, languages = metrics.get("vector_coverage"), metrics.get("languages") or [_ENGLISH]
+    language = "" if _ENGLISH in languages else str(languages[0])  # English too where it is unknown, as in older runs
     if coverage is None:
         vectors = setting("vectors", f"cc.{language}.300.vec.gz" if language else "glove.840B.300d.zip")
         ours = "from fastText" if language else f"or {setting('vectors', 'starter')} for those that come with pssa"
@@ -85,12 +88,6 @@ def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _other_language(metrics: Mapping[str, Any]) -> str:
-    """Return the language of the training texts; empty if it is English, or unknown, as in older runs."""
-    languages = metrics.get("languages") or [_ENGLISH]
-    return "" if _ENGLISH in languages else str(languages[0])
-
-
 def _weak_labels(metrics: Mapping[str, Any]) -> list[str]:
     """Name the label that has too few instances or, where all have enough, the one that is predicted worst."""
     counts: Mapping[str, int] = metrics["labels"]
@@ -102,15 +99,7 @@ def _weak_labels(metrics: Mapping[str, Any]) -> list[str]:
     held_out = metrics.get("held_out")
     if not held_out or len(held_out["labels"]) < 3:
         return []
-    scores = dict(zip(held_out["labels"], _f1_by_label(held_out["confusion"]), strict=True))
+    found = f1_of(np.array(held_out["confusion"], dtype=np.float64)).tolist()
+    scores: dict[str, float] = dict(zip(held_out["labels"], found, strict=True))
     worst = min(scores, key=lambda name: scores[name])
     return [f"more instances labelled {worst}, the label it predicts worst: F1 {percent(scores[worst])}"]
-
-
-def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
-    return [float(value) for value in f1_of(np.array(confusion, dtype=np.float64))]
-
-
-def _more_labels(metrics: Mapping[str, Any]) -> list[str]:
-    few = metrics["instances"] < _FEW
-    return [f"more labelled data: {metrics['instances']} instances are few"] if few else []

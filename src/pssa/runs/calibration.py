@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pssa.data.validation import (
-    Parser,
     is_finite_number,
     list_of,
     number,
@@ -123,26 +122,19 @@ class Calibration:
     @classmethod
     def load(cls, folder: Path) -> Calibration | None:
         """Read `calibration.json`; None where there is none, as in runs of earlier versions."""
-        return read_schema(folder / FILE, _SCHEMA, cls._parse)
+        parsers = parsers_of(cls, kept_out=truth, confidences=list_of(number), correct=list_of(truth))
 
-    @classmethod
-    def _parse(cls, found: dict[str, Any]) -> Calibration:
-        calibration = cls(**parse_fields(found, "", _FIELDS))
-        calibration._check()
-        return calibration
+        def parse(fields: dict[str, Any]) -> Calibration:
+            found = cls(**parse_fields(fields, "", parsers))
+            if not _LEAST <= found.temperature <= _MOST:
+                raise InputError(f"`temperature` is {found.temperature}; expected {_LEAST} to {_MOST}")
+            if not found.confidences or len(found.confidences) != len(found.correct):
+                raise InputError("`confidences` and `correct` differ in length, or are empty")
+            if not all(0 <= value <= 1 for value in found.confidences):
+                raise InputError("`confidences` has a number that is not a probability")
+            return found
 
-    def _check(self) -> None:
-        if not _LEAST <= self.temperature <= _MOST:
-            raise InputError(f"`temperature` is {self.temperature}; expected {_LEAST} to {_MOST}")
-        if not self.confidences or len(self.confidences) != len(self.correct):
-            raise InputError("`confidences` and `correct` differ in length, or are empty")
-        if not all(0 <= value <= 1 for value in self.confidences):
-            raise InputError("`confidences` has a number that is not a probability")
-
-
-_FIELDS: dict[str, Parser] = parsers_of(
-    Calibration, kept_out=truth, confidences=list_of(number), correct=list_of(truth)
-)
+        return read_schema(folder / FILE, _SCHEMA, parse)
 
 
 def warn_of_few_kept_out(n_kept: int, n_all: int) -> None:

@@ -61,6 +61,24 @@ _VOTING = " Its probabilities are shares of the members' votes; they do not say 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
     """Write the card of a finished run."""
     dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], describe_run(config, metrics)
+    started, run = config.data, path.parent
+    source = f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
+    if started.encoder is not None:
+        # Only the name of a local folder: the rest of the path is nobody's business.
+        encoder = Path(started.encoder)
+        source = f"`{encoder.name if encoder.is_absolute() else started.encoder}`"
+    start = ""
+    if started.from_pretrained is not None:
+        origin = f"the run `{Path(started.from_pretrained).name}`, digest `{started.from_digest}`"
+        start = f"\n| started from | {origin} |"
+    if dev is None:
+        selection = _GIVEN if config.epochs else _USUAL
+    elif (
+        run / "stages" / "dev.jsonl"
+    ).is_file():  # `data.dev` is empty where the data came as a value and not as a file
+        selection = _OWN_DEV
+    else:
+        selection = _HELD_OUT.format(share=percent(started.dev_fraction, 0))
     card = _CARD.format(
         model=config.model,
         method=config.method,
@@ -71,51 +89,14 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         if dev
         else _NO_SCORE.format(why="was given" if config.epochs else "is the default for so many instances"),
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
-        vectors=_source(config, coverage),
-        start=_start(config),
+        vectors=source,
+        start=start,
         preset=f"\n| preset | `{config.preset}` |" if config.preset else "",
-        tagger=_TAGGER if (path.parent / "aspects").is_dir() else "",
+        tagger=_TAGGER if (run / "aspects").is_dir() else "",
         seed=config.seed,
-        selection=_selection(path.parent, config, searched=dev is not None),
+        selection=selection,
     )
     write_atomically(path, card.encode())
-
-
-def _source(config: Config, coverage: dict[str, Any] | None) -> str:
-    """Return what the model started from."""
-    if config.data.encoder is not None:
-        # Only the name of a local folder: the rest of the path is nobody's business.
-        encoder = Path(config.data.encoder)
-        return f"`{encoder.name if encoder.is_absolute() else config.data.encoder}`"
-    return f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
-
-
-def _start(config: Config) -> str:
-    """Return the row about the run that the training started from, if there is one."""
-    if config.data.from_pretrained is None:
-        return ""
-    return (
-        f"\n| started from | the run `{Path(config.data.from_pretrained).name}`, digest `{config.data.from_digest}` |"
-    )
-
-
-def _selection(run: Path, config: Config, *, searched: bool) -> str:
-    """Return how the number of epochs was chosen."""
-    if not searched:
-        return _GIVEN if config.epochs else _USUAL
-    # Not `config.data.dev`, which is empty where the data came as a value and not as a file.
-    if (run / "stages" / "dev.jsonl").is_file():
-        return _OWN_DEV
-    return _HELD_OUT.format(share=percent(config.data.dev_fraction, 0))
-
-
-def _additions(config: Config, metrics: dict[str, Any]) -> str:
-    """Return what goes with the method: copies of the instances, and a gate that kept the evidence out."""
-    copies = ", with contrast copies" if config.training.augment == "contrast" else ""
-    gate = metrics.get("gate", {"supervised": True})
-    return copies + (
-        "" if gate["supervised"] else "; trained without its evidence, which scored lower on held-out data"
-    )
 
 
 def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
@@ -124,9 +105,12 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     members = f", {metrics['members']} members that vote" if metrics["members"] > 1 else ""
     not_searched = " (given, not searched)" if config.epochs else " (default for so many instances, not searched)"
+    copies = ", with contrast copies" if config.training.augment == "contrast" else ""
+    if not metrics.get("gate", {"supervised": True})["supervised"]:
+        copies += "; trained without its evidence, which scored lower on held-out data"
     mined = methods.find(config.method).mines and not config.supervision.evidence
     return {
-        "method": _additions(config, metrics),
+        "method": copies,
         "parameters": f"{metrics['parameters']:,}",
         "members": members,
         "data": f"{metrics['instances']} instances ({counts}){dropped}",

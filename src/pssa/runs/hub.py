@@ -48,7 +48,8 @@ def push_to_hub(
             raise InputError(f"{repo_id} exists already and is public; make it private first, or choose another name")
         if revision is not None:
             api.create_branch(repo_id, branch=revision, exist_ok=True)
-        contents["README.md"] = _card(_text(contents["README.md"]), repo_id)
+        card = contents["README.md"]
+        contents["README.md"] = _card(card if isinstance(card, str) else card.read_text("utf-8"), repo_id)
         there = api.list_repo_files(repo_id, revision=revision)
         changes = [hub.CommitOperationDelete(name) for name in there if is_portable(name) and name not in contents]
         changes += [
@@ -77,10 +78,6 @@ def from_pretrained(
             raise InputError(f"{repo_id}: not a run: it has no model.json")
         folder = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), **of)
     return load(folder, device, precision)
-
-
-def _text(content: Path | str) -> str:
-    return content if isinstance(content, str) else content.read_text("utf-8")
 
 
 def _card(text: str, repo_id: str) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,8 @@ class InputProfile:
         words = Counter(word for example in texts for word in _plain_words(example.text, example.spans))
         aspects = Counter(example.aspect_text.casefold() for example in examples)
         scripts = Counter(script for example in texts for script in map(_script, example.text) if script)
-        languages = Counter(
-            detect_language(text) for text in list(dict.fromkeys(map(_text_of, texts)))[:_LANGUAGE_TEXTS]
-        )
+        distinct = dict.fromkeys(example.text for example in texts)
+        languages = Counter(map(detect_language, islice(distinct, _LANGUAGE_TEXTS)))
         n_letters, n_words = max(scripts.total(), 1), max(words.total(), 1)
         return cls(
             words=tuple(word for word, _ in words.most_common(_MAX_WORDS)),
@@ -195,10 +195,6 @@ def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def _text_of(example: Example) -> str:
-    return example.text
 
 
 def _plain_words(text: str, spans: Sequence[Span]) -> list[str]:

@@ -44,41 +44,28 @@ def is_portable(name: str) -> bool:
 
 
 def portable_files(run: Path) -> dict[str, Path | str]:
-    """Return the files of a finished run by their names in it: paths, or the text of those that must be changed.
+    """Return the files of a finished run by their names in it: paths, or text without the paths of this machine.
 
     :raises InputError: if `run` is not a finished run.
     """
     RunDirectory.open(run).require_finished()
     names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
     files: dict[str, Path | str] = {name: run / name for name in names if is_portable(name)}
-    files["config.toml"] = _config(run / "config.toml")
-    if _TAGGER in files:
-        files[_TAGGER] = _tagger(run / _TAGGER)
-    described = [name for name in files if fnmatch(name, "*encoder/*.json")]
-    return files | {name: _described(run / name) for name in described}
-
-
-def _config(path: Path) -> str:
-    """Return the configuration without paths of this machine."""
-    table = read_toml(path)
+    table = read_toml(run / "config.toml")
     for section, key in _PATHS:
         table.get(section, {}).pop(key, None)
     for key in {"encoder", "from_pretrained"} & table["data"].keys():
         table["data"][key] = _name(table["data"][key])
-    return tomli_w.dumps(table)
-
-
-def _tagger(path: Path) -> str:
-    """Return the description of a tagger without paths of this machine."""
-    table = json.loads(path.read_text("utf-8"))
-    return _json(table | {"vectors": None, "encoder": table["encoder"] and _name(table["encoder"])})
-
-
-def _described(path: Path) -> Path | str:
-    """Return an encoder's JSON file without the folder it was loaded from."""
-    table = json.loads(path.read_text("utf-8"))
-    origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
-    return _json(table | {key: _name(table[key]) for key in origins}) if origins else path
+    files["config.toml"] = tomli_w.dumps(table)
+    if _TAGGER in files:
+        table = json.loads((run / _TAGGER).read_text("utf-8"))
+        files[_TAGGER] = _json(table | {"vectors": None, "encoder": table["encoder"] and _name(table["encoder"])})
+    for name in [name for name in files if fnmatch(name, "*encoder/*.json")]:
+        table = json.loads((run / name).read_text("utf-8"))
+        origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
+        if origins:
+            files[name] = _json(table | {key: _name(table[key]) for key in origins})
+    return files
 
 
 def _name(encoder: str) -> str:

@@ -87,7 +87,13 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
     training: dict[str, Any] = {}
     mining: dict[str, Any] = {}
     if given.data.label_texts:
-        _check_label_texts(config, corpus)
+        if not models.uses_encoder(config.model):
+            raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
+        if config.data.from_pretrained:
+            what = f"{setting('from_pretrained', option='--from')} brings an output layer"
+            raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
+        if missing := [label for label in corpus.labels if label not in given.data.label_texts]:
+            raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
     is_few = has_few_labels(config, n_instances)
     if is_few and not given.preset and not given.data.from_pretrained:
         chosen = FEW_LABELS_OPTIONS.get(config.model, {})
@@ -110,9 +116,17 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
     changed = [("options", options), ("data", data), ("training", training), ("mining", mining)]
     derived = [f"{part}.{name}" for part, values in changed for name in values if name != "labels"]
     training["derived"] = (*config.training.derived, *derived)
+    # Full names mean the same in every directory.
+    vectors, encoder = config.data.vectors, config.data.encoder
+    names: dict[str, Any] = {
+        "train": _full_name(config.data.train),
+        "dev": _full_name(config.data.dev),
+        "vectors": _full_name(str(resolve_start(vectors))) if vectors else None,
+        "encoder": _full_name(encoder) if encoder and Path(encoder).is_dir() else encoder,  # else one of the hub's
+    }
     return replace(
         config,
-        data=replace(config.data, **(data | _full_names(config.data))),
+        data=replace(config.data, **data, **names),
         options=config.options | options,
         training=replace(config.training, **training),
         mining=replace(config.mining, **mining),
@@ -123,8 +137,10 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
 def _by_model_and_method(given: Config) -> Config:
     """Return the settings with the defaults that follow from model and method."""
     method = methods.find(given.method)
-    defaults = _training_defaults(given).items()
-    training = {name: value for name, value in defaults if getattr(given.training, name) is None}
+    defaults = _ENCODER_TRAINING | {"share_sentences": True}
+    if not models.uses_encoder(given.model):
+        defaults = _WORD_TRAINING | (_FINE_TUNING if given.data.from_pretrained else {})
+    training = {name: value for name, value in defaults.items() if getattr(given.training, name) is None}
     config = replace(
         given,
         options=default_options(given) | given.options,
@@ -135,19 +151,6 @@ def _by_model_and_method(given: Config) -> Config:
         gamma = choose_penalty(given).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config
-
-
-def _full_names(data: DataConfig) -> dict[str, str | None]:
-    """Return the files by their full names, so that they mean the same in every directory."""
-    vectors = str(resolve_start(data.vectors)) if data.vectors else None
-    is_folder = data.encoder and Path(data.encoder).is_dir()  # else one of the hub's
-    encoder = _full_name(data.encoder) if is_folder else data.encoder
-    return {
-        "train": _full_name(data.train),
-        "dev": _full_name(data.dev),
-        "vectors": _full_name(vectors),
-        "encoder": encoder,
-    }
 
 
 def _full_name(path: str | None) -> str | None:
@@ -212,12 +215,6 @@ def contrast_options(config: Config) -> ContrastOptions | None:
     known = {f.name: getattr(config.training, f"contrast_{f.name}") for f in fields(ContrastOptions)}
     options = ContrastOptions(**known)
     return options if config.training.augment == "contrast" else None
-
-
-def _training_defaults(config: Config) -> dict[str, Any]:
-    if models.uses_encoder(config.model):
-        return _ENCODER_TRAINING | {"share_sentences": True}
-    return _WORD_TRAINING | (_FINE_TUNING if config.data.from_pretrained else {})
 
 
 def build_saliency(config: Config, name: str) -> Saliency:
@@ -298,16 +295,6 @@ def check(config: Config, *, supervised: bool = True) -> None:
         check_supervision(config)
 
 
-def _check_label_texts(config: Config, corpus: Corpus) -> None:
-    if not models.uses_encoder(config.model):
-        raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
-    if config.data.from_pretrained:
-        what = f"{setting('from_pretrained', option='--from')} brings an output layer"
-        raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
-    if missing := [label for label in corpus.labels if label not in (config.data.label_texts or {})]:
-        raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
-
-
 def check_supervision(config: Config) -> None:
     """Refuse a final training that cannot be supervised as configured."""
     mines = methods.find(config.method).mines
@@ -330,8 +317,16 @@ def check_mining(config: Config) -> None:
     """Refuse settings of mining that are out of range, and saliencies that the model does not have."""
     mining, method = config.mining, methods.find(config.method)
     if method.mines:
-        for name in method.saliencies(config):
-            _check_saliency(config, name)
+        attends = models.attends(config.model, config.options)
+        for name in method.saliencies(config):  # one that scores nothing in this model is refused
+            needed = "states" if name == RANDOM else saliencies.needs(name)
+            if needed == "attention" and not attends:
+                raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
+            if needed == "states" and models.uses_encoder(config.model) and not attends:
+                reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
+                raise InputError(f"{reason}; {_attending(config)}")
+            if needed == "refined" and not refines(config):
+                raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
         method.check(config)
     several = mining.consensus_saliencies
     if RANDOM in several or len(set(several)) < len(several):
@@ -350,19 +345,6 @@ def check_mining(config: Config) -> None:
         build_saliency(config, name)
     mining_rule(config)
     consensus_rule(config)
-
-
-def _check_saliency(config: Config, name: str) -> None:
-    """Refuse a saliency that scores nothing in this model."""
-    attends = models.attends(config.model, config.options)
-    needed = "states" if name == RANDOM else saliencies.needs(name)
-    if needed == "attention" and not attends:
-        raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
-    if needed == "states" and models.uses_encoder(config.model) and not attends:
-        reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
-        raise InputError(f"{reason}; {_attending(config)}")
-    if needed == "refined" and not refines(config):
-        raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
 
 
 def _attending(config: Config) -> str:

@@ -51,8 +51,9 @@ def setting_field(
 
 def check_ranges(part: Any) -> None:
     """Refuse values of a section that are too small, or none of the choices."""
-    for name, least, above, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
-        value = getattr(part, name)
+    for each in fields(part):
+        name, value = each.name, getattr(part, each.name)
+        least, above, choices = (each.metadata.get(key) for key in ("least", "above", "choices"))
         if value is None:
             continue
         if least is not None and not value >= least:
@@ -61,13 +62,6 @@ def check_ranges(part: Any) -> None:
             raise InputError(f"{name} is {value}; it must be greater than {above}")
         if choices and value not in choices:
             raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
-
-
-@cache
-def _ranges(part: type) -> list[tuple[str, float | None, float | None, Sequence[str]]]:
-    declared = [(f.name, f.metadata) for f in fields(part)]
-    found = [(name, known.get("least"), known.get("above"), known.get("choices", ())) for name, known in declared]
-    return [each for each in found if any(value is not None and value != () for value in each[1:])]
 
 
 def parse_value(text: str) -> Any:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ _MIN_KNOWN = 0.5  # share of the words of few labels that the starter knows; tex
 _DIGEST = 16  # characters
 _CHUNK = 1 << 20  # bytes
 _UNSEEN = "unseen"  # how the name of the tensor ends that holds the vectors that are not trained
+_OUTPUT = "output."  # how the names of tensors begin that have a row for each label
 
 
 def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
@@ -117,66 +118,49 @@ def open_warm_start(
     """
     run = _find_run(config.data.from_pretrained or "")
     _check_digest(run, config.data.from_digest)
-    source = load(run, precision="float32").torch
-    _warn_of_other_labels(run, source.labels, config.data.labels)
+    source, labels = load(run, precision="float32").torch, config.data.labels
+    if not set(source.labels) & set(labels) and Team.from_environment().is_main:
+        theirs, ours = ", ".join(source.labels), ", ".join(labels)
+        what = f"none of the labels {ours} is one of {run_name(run)} ({theirs}), so its output layer is trained anew"
+        hint = setting("label_map", f"{labels[0]}={source.labels[0]}")
+        warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=2)
     if not isinstance(source.featurizer, WordFeaturizer):
         return source.featurizer, None, _extend_weights(config, source, source.featurizer.table, {})
     words = [word for example in corpus for word in example.words]
-    vectors = None
-    if config.data.vectors:
-        rows = config.data.vector_rows
-        vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=rows, observer=observer)
-        _check_dimension(run, vectors, config)
+    dimension, seed = config.data.dimension, config.seed
+    vectors, others = None, list[int]()
     old = source.featurizer.vocabulary
+    known = old.words[old.n_special :]
+    if config.data.vectors:
+        n_rows = config.data.vector_rows
+        vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=n_rows, observer=observer)
+        if vectors.dimension != dimension:
+            what = f"the vectors have {vectors.dimension} values, those of {run_name(run)} {dimension}"
+            raise InputError(f"{what}; leave out {setting('vectors')}, or name a file like the one it was trained with")
+        has_row = set(known)
+        others = [place for place, word in enumerate(vectors.words) if word not in has_row]
+        known = (*known, *(vectors.words[place] for place in others))
     new = old.extended(words, vectors.words if vectors else ())
-    known = {name: _known_rows(old, rows, vectors) for name, rows in _word_tables(config, source).items()}
-    tables = {name: _extend_rows(new, rows, config) for name, rows in known.items()}
+    tables: dict[str, Tensor] = {}
+    for name, rows in _word_tables(source).items():
+        matrix = rows[old.n_special :].numpy()
+        if vectors is not None:
+            matrix = np.concatenate([matrix, vectors.matrix[others]])
+        # A word that is known nowhere has the row of an unknown word in a file.
+        found = Vectors(known, matrix)
+        tables[name] = torch.from_numpy(embedding_matrix(new, found, dimension, seed)[0])
+        tables[name][: new.n_special] = rows[: new.n_special]
     table = WordTable(next(iter(tables.values())), new.n_trained)
-    first = next(iter(known.values()))
-    _, coverage = embedding_matrix(Vocabulary.build(words), first.vectors, config.data.dimension, config.seed)
+    _, coverage = embedding_matrix(Vocabulary.build(words), found, dimension, seed)
     featurizer = WordFeaturizer(new, table, choose_window(corpus))
     return featurizer, coverage, _extend_weights(config, source, table, tables)
 
 
-@dataclass(frozen=True)
-class _KnownRows:
-    """Rows of one table: those of the run, then those of words that only a vector file has."""
-
-    special: Tensor
-    vectors: Vectors
-
-
-def _known_rows(old: Vocabulary, rows: Tensor, vectors: Vectors | None) -> _KnownRows:
-    words, matrix = old.words[old.n_special :], rows[old.n_special :].numpy()
-    if vectors is not None:
-        theirs = set(words)
-        more = [place for place, word in enumerate(vectors.words) if word not in theirs]
-        words = (*words, *(vectors.words[place] for place in more))
-        matrix = np.concatenate([matrix, vectors.matrix[more]])
-    return _KnownRows(rows[: old.n_special], Vectors(words, matrix))
-
-
-def _extend_rows(new: Vocabulary, known: _KnownRows, config: Config) -> Tensor:
-    """Return a table for the extended vocabulary; a word that is known nowhere has the row of an unknown word in a file."""
-    matrix, _ = embedding_matrix(new, known.vectors, config.data.dimension, config.seed)
-    rows = torch.from_numpy(matrix)
-    rows[: new.n_special] = known.special
-    return rows
-
-
-def _word_tables(config: Config, source: TorchRuntime) -> dict[str, Tensor]:
+def _word_tables(source: TorchRuntime) -> dict[str, Tensor]:
     """Return the tables of word vectors of a run by name, (V, D), those of words that are not trained included."""
-    table = source.featurizer.table
-    assert isinstance(table, WordTable)
-    width = torch.empty(len(table.matrix) + 1, table.dimension, device="meta")
-    trained = config.options | {"train_embeddings": True}
-    sizes = [
-        _shapes(config.model, WordTable(width[:n_words], n_words), 2, trained)
-        for n_words in (len(width) - 1, len(width))
-    ]
-    state = source.model.state_dict()
+    state, names = source.model.state_dict(), getattr(source.model, "word_tables", ("words",))
     (unseen,) = (tensor for name, tensor in state.items() if name.endswith(_UNSEEN))
-    return {name: torch.cat([state[name], unseen]) for name in sizes[0] if sizes[0][name] != sizes[1][name]}
+    return {name: torch.cat([rows, unseen]) for name, rows in state.items() if name.rpartition(".")[2] in names}
 
 
 def _extend_weights(
@@ -185,43 +169,16 @@ def _extend_weights(
     """Return the weights of a new model: those of the run, with rows for other words and labels."""
     labels, old = config.data.labels, source.model.state_dict()
     new = dict(models.build(config.model, table, len(labels), config.options, config.seed).state_dict())
-    by_label = _label_names(config, table)
     for name, fresh in new.items():
         if name in tables:
             new[name] = tables[name][: len(fresh)]
-        elif name in by_label:
-            new[name] = _match_labels(old[name], fresh, source.labels, labels)
+        elif name.startswith(_OUTPUT):
+            for place, label in enumerate(labels):
+                if label in source.labels:
+                    fresh[place] = old[name][source.labels.index(label)]
         elif not name.endswith(_UNSEEN):
             new[name] = old[name]
     return {name: tensor.detach().clone() for name, tensor in new.items()}
-
-
-def _label_names(config: Config, table: WordTable | Pretrained) -> set[str]:
-    """Return the names of the tensors that have a row for each label."""
-    if isinstance(table, WordTable):
-        table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
-    options = config.options | (
-        {"refine": "none"} if "refine" in config.options else {}
-    )  # choosing heads needs weights
-    few, more = (_shapes(config.model, table, n_labels, options) for n_labels in (2, 3))
-    return {name for name in few if few[name] != more[name]}
-
-
-def _match_labels(old: Tensor, fresh: Tensor, old_labels: Sequence[str], labels: Sequence[str]) -> Tensor:
-    """Return a tensor with a row for each label: that of the run where it has the label, else the fresh one."""
-    rows = fresh.clone()
-    for place, label in enumerate(labels):
-        if label in old_labels:
-            rows[place] = old[old_labels.index(label)]
-    return rows
-
-
-def _shapes(
-    model: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any]
-) -> dict[str, torch.Size]:
-    with torch.device("meta"):
-        built = models.build(model, table, n_labels, options, 0)
-    return {name: tensor.shape for name, tensor in built.state_dict().items()}
 
 
 def _find_run(source: str | Path) -> Path:
@@ -275,19 +232,3 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
 def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
     remedy = f"leave {name} out, or train from scratch, without {setting('from_pretrained', option='--from')}"
     return InputError(f"{name} is {value}, but the training starts from {run_name(run)}, where it is {own}; {remedy}")
-
-
-def _check_dimension(run: Path, vectors: Vectors, config: Config) -> None:
-    if vectors.dimension != config.data.dimension:
-        what = f"the vectors have {vectors.dimension} values, those of {run_name(run)} {config.data.dimension}"
-        raise InputError(f"{what}; leave out {setting('vectors')}, or name a file like the one it was trained with")
-
-
-def _warn_of_other_labels(run: Path, old: Sequence[str], new: Sequence[str]) -> None:
-    """Warn if no label is one of the run's: most of what it learned about them is lost."""
-    if set(old) & set(new) or not Team.from_environment().is_main:
-        return
-    theirs, ours = ", ".join(old), ", ".join(new)
-    what = f"none of the labels {ours} is one of {run_name(run)} ({theirs}), so its output layer is trained anew"
-    hint = setting("label_map", f"{new[0]}={old[0]}")
-    warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=2)
