@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,7 +61,7 @@ def test_a_mention_is_explained_in_its_sentence() -> None:
     assert one.alone().fields == {}
 
 
-def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
+def test_reviews_are_counted_from_rows() -> None:
     def row(text: str, start: int | None) -> dict[str, Any]:
         given = {"review": text, "aspect": None if start is None else text[start : start + 4], "from": start}
         words = [{"word": "food", "from": 0, "to": 4, "share": 0.0}]
@@ -78,9 +76,7 @@ def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
         row("nothing", None),
         row("nothing", None),
     ]
-    path = tmp_path / "rows.jsonl.gz"
-    path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
-    found = list(read_mentions(path, FieldNames(text="review")))
+    found = list(read_mentions((json.dumps(one).encode() for one in rows), FieldNames(text="review")))
     assert [(one.review, one.is_first, one.aspect) for one in found if isinstance(one, Mention)] == [
         (1, True, "food"),
         (1, False, "wine"),
@@ -89,7 +85,7 @@ def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
     assert found[3:] == [EmptyReview([], text="nothing")] * 2
 
 
-def test_an_answer_about_the_whole_belongs_to_its_review_before_or_after_the_aspects(tmp_path: Path) -> None:
+def test_an_answer_about_the_whole_belongs_to_its_review_before_or_after_the_aspects() -> None:
     def row(text: str, aspect: str) -> dict[str, Any]:
         words = {"words": [{"word": text, "from": 0, "to": len(text), "share": 0.0}]}
         start = text.index(aspect) if aspect else None
@@ -99,9 +95,8 @@ def test_an_answer_about_the_whole_belongs_to_its_review_before_or_after_the_asp
 
     for first, last in (("", "food"), ("food", "")):
         rows = [row("food", first), row("food", last), row("food", first), row("tea", ""), row("tea", "")]
-        path = tmp_path / "rows.jsonl.gz"
-        path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
-        found = [one for one in read_mentions(path, tells_mentions=True) if isinstance(one, Mention)]
+        lines = (json.dumps(one).encode() for one in rows)
+        found = [one for one in read_mentions(lines, tells_mentions=True) if isinstance(one, Mention)]
         assert all(one.is_opinion for one in found)
         assert [one.review for one in found] == [1, 1, 2, 3, 4]
         assert [one.is_overall for one in found] == [not first, not last, not first, True, True]

@@ -270,7 +270,7 @@ def test_a_disk_that_fills_up_while_windows_are_joined_costs_no_window(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(partial_output.PartialOutput, "_contents", fill_up)
+        patch.setattr(partial_output.PartialOutput, "contents", fill_up)
         with pytest.raises(OSError, match="No space left on device"):
             finish(made, 2, b"bad\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv.part"]
@@ -348,7 +348,7 @@ def test_a_folder_that_was_removed_before_it_was_locked_is_no_job(
 
 def test_the_documented_names_are_those_in_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made, seen = output(tmp_path), list[str]()
-    monkeypatch.setattr(partial_output.PartialOutput, "_clear", lambda self: seen.extend(names(self.folder)))
+    monkeypatch.setattr(partial_output.PartialOutput, "clear", lambda self: seen.extend(names(self.folder)))
     finish(made, 1)
     documented = re.findall(r"^    (\S+?)(?:, \.\.\.)?  ", partial_output.__doc__ or "", re.MULTILINE)
     assert sorted(re.sub("-[0-9a-f]{8}", "-ID", name, count=1) for name in seen) == sorted(documented)

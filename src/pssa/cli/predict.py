@@ -97,7 +97,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 
 
 def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
-    from pssa.predict.rows import first_rejection
+    from pssa.predict.rows import describe_rejection
 
     # A colon, because labels may be numbers too.
     counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
@@ -112,4 +112,5 @@ def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
         yield f"{counted(count, 'row')} unlike the training data: {kind}"
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
-        yield f"{job.rejected_path}: {subject} skipped; the first: {first_rejection(job.rejected_path)}"
+        with job.rejected_path.open("rb") as file:
+            yield f"{job.rejected_path}: {subject} skipped; the first: {describe_rejection(file.readline())}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pssa.aspects.find import has_tagger
-from pssa.data.files import atomic_path, require_writable, write_atomically
+from pssa.data.files import require_writable, write_atomically
 from pssa.data.numbers import percent
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
@@ -22,16 +22,18 @@ from pssa.evaluation.shares import ShareEstimator
 from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
 from pssa.insights.dates import DateColumn
 from pssa.insights.error_rates import ErrorRates
-from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
+from pssa.insights.findings import Analyst, select_aspects, select_values
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import PageFacts, render_page
-from pssa.insights.scored_rows import ScoredRows, write_rows
+from pssa.insights.rows_file import write_rows
 from pssa.predict.engines import Engine, LocalEngine
 from pssa.predict.finding import FindingOptions
 from pssa.predict.fingerprint import REPLACE, RESUME
-from pssa.predict.job import BEGINNINGS, Job, Observer, scoring_of_run
+from pssa.predict.job import BEGINNINGS, Job, Observer, predict, scoring_of_run
 from pssa.predict.output_format import choose_output_format
+from pssa.predict.partial_output import PartialOutput
+from pssa.predict.rows import describe_rejection
 from pssa.predict.scorer import Scoring
 from pssa.predict.source import Source, find_csv_style, find_sources
 from pssa.runs import Classifier, load
@@ -125,18 +127,23 @@ def make_insights(
     :param on_step: is called with the name of each later step and the number of rows that it has read.
     :raises InputError: for what cannot be read, scored or written.
     """
-    job = replace(job, run=resolve_run(job.run))
-    work = _Work(job, on_step or (lambda name, rows: None))
-    scored = ScoredRows(job.out.with_name(f"{job.out.name}.part"))
-    if job.begin == "resume" and job.out.exists() and not scored.folder.exists():
-        raise InputError(f"{job.out} exists and no job into it is unfinished; begin again with {REPLACE}")
-    with scored.opened(job.begin):
-        scored.score(work.scoring_job, work.sources, engine or LocalEngine(), observer)
+    work = _Work(replace(job, run=resolve_run(job.run)), on_step or (lambda name, rows: None))
+    nothing_left = f"{job.out} exists and no job into it is unfinished; begin again with {REPLACE}"
+    if job.begin == "resume" and job.out.exists() and not job.out.with_name(f"{job.out.name}.part").exists():
+        raise InputError(nothing_left)
+    found: list[InsightsSummary] = []
+
+    def finish(output: PartialOutput, page: Path) -> None:
         try:
-            return work.write(scored)
+            found.append(work.write(output, page))
         except InputError as error:
-            kept = f"; the scored rows are kept: resume with {RESUME}" if scored.path.exists() else ""
+            kept = "" if output.is_removed else f"; the scored rows are kept: resume with {RESUME}"
             raise InputError(f"{error.message}{kept}") from error
+
+    predict(work.scoring_job, engine or LocalEngine(), observer, finish)
+    if not found:
+        raise InputError(nothing_left)
+    return found[0]
 
 
 @dataclass
@@ -175,7 +182,9 @@ class _Work:
         return Job(
             run=job.run,
             inputs=job.inputs,
-            output="",
+            output=str(job.out),
+            errors="skip",
+            begin=job.begin,
             format=job.format,
             columns=job.columns,
             encoding=job.encoding,
@@ -183,7 +192,7 @@ class _Work:
             scoring=replace(scoring_of_run(job.run, job.scoring), saliency=job.scoring.saliency or ""),
         )
 
-    def write(self, scored: ScoredRows) -> InsightsSummary:
+    def write(self, output: PartialOutput, page: Path) -> InsightsSummary:
         """Read the scored rows, and write the files that were asked for, the page last."""
         job, classifier = self.job, load(self.job.run)
         self.tells_mentions = hasattr(classifier.runtime, "mentions")
@@ -191,15 +200,25 @@ class _Work:
         if self._corpus is not None and job.held_out is not None:
             rates = ErrorRates.measured(classifier, self._corpus, job.held_out.name)
         into = Survey(job.by, self.dates, profile=classifier.profile)
-        found = survey(self._mentions(scored, "counting aspects"), into)
-        n_rejected, reason = scored.first_rejected()
+        found = survey(self._mentions(output, "counting aspects"), into)
+        rejected = next((lines for lines in output.contents("rejected") if lines), b"")
+        reason = describe_rejection(rejected.partition(b"\n")[0]) if rejected else ""
         if not found.n_reviews:
-            scored.path.unlink()
+            output.clear()
             what = "no row has a text" if found.n_blank else "the input has no rows"
             raise InputError(reason or f"{', '.join(job.inputs)}: {what}; name a file that has some")
         groups = group(found.spellings, word_vectors(classifier), self.given_groups)
         estimator = ShareEstimator(rates.confusion)
-        findings = self._find(scored, found, groups, estimator)
+        values = select_values(found.values)
+        counts = Tally(self.labels, groups, select_aspects(groups.totals), job.by, frozenset(values))
+        calendar = None
+        if self.dates is not None:
+            counts.read_period = lambda mention: None
+            if self.dates.n_read:
+                calendar = self.dates.calendar
+                counts.read_period = period_reader(self.dates.name, self.dates.format, calendar)
+        tally(self._mentions(output, "counting labels"), counts)
+        findings = Analyst(found, counts, estimator, values, calendar).find()
         facts = PageFacts(
             title=_TITLE,
             model=self._describe_model(classifier),
@@ -209,44 +228,41 @@ class _Work:
             and estimator.covers([one.count for one in findings.whole.labels]),
             by=job.by or "",
             date=job.date or "",
-            n_skipped=n_rejected,
+            n_skipped=output.summary.rejected,
             reason=reason,
             style=find_csv_style(self.sources),
         )
-        self._write_files(scored, groups, findings, facts)
-        return self._summarise(findings, n_rejected, reason)
-
-    def _find(self, scored: ScoredRows, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
-        values = select_values(found.values)
-        into = Tally(self.labels, groups, select_aspects(groups.totals), self.job.by, frozenset(values))
-        calendar = None
-        if self.dates is not None and self.dates.n_read:
-            calendar = self.dates.calendar
-            into.read_period = period_reader(self.dates.name, self.dates.format, calendar)
-        elif self.dates is not None:
-            into.read_period = lambda mention: None
-        tally(self._mentions(scored, "counting labels"), into)
-        return Analyst(found, into, estimator, values, calendar).find()
-
-    def _write_files(self, scored: ScoredRows, groups: Groups, findings: Findings, facts: PageFacts) -> None:
-        job = self.job
         if job.rows is not None:
             output_format = choose_output_format(str(job.rows), None, self.labels).styled(facts.style)
-            output_format = replace(output_format, escape_formulas=True)
-            rows = self._rows(self._mentions(scored), groups)
-            write_rows(rows, job.rows, output_format, lambda n_rows: self.on_step("writing rows", n_rows))
+            rows = self._rows(self._mentions(output), groups)
+            safe = replace(output_format, escape_formulas=True)
+            write_rows(rows, job.rows, safe, lambda n_rows: self.on_step("writing rows", n_rows))
         if job.table is not None:
             write_atomically(job.table, facts.style.encode(findings.table()))
         if job.groups is not None and self.given_groups is None:
             write_atomically(job.groups, facts.style.encode(groups.table()))
-        if scored.rejected.exists():
-            with atomic_path(job.rejected) as part:
-                shutil.copyfile(scored.rejected, part)
-        write_atomically(job.out, render_page(findings, facts).encode("utf-8", "replace"))
+        page.write_bytes(render_page(findings, facts).encode("utf-8", "replace"))
+        return InsightsSummary(
+            page=str(job.out),
+            reviews=found.n_reviews,
+            empty=found.n_empty,
+            opinions=findings.whole.total,
+            mentions=found.n_mentions,
+            aspects=findings.n_aspects,
+            labels={one.label: one.count for one in findings.whole.labels},
+            rejected=output.summary.rejected,
+            notes=dict(found.notes.most_common()),
+            empty_notes=dict(found.empty_notes.most_common()),
+            undated=findings.n_undated,
+            likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
+            dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
+            reason=reason,
+            blank=found.n_blank,
+        )
 
-    def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | EmptyReview]:
-        found = read_mentions(scored.path, self.names, self.tells_mentions)
-        for number, mention in enumerate(found, start=1):
+    def _mentions(self, output: PartialOutput, step: str = "") -> Iterator[Mention | EmptyReview]:
+        lines = (line for content in output.contents() if content for line in gzip.decompress(content).splitlines())
+        for number, mention in enumerate(read_mentions(lines, self.names, self.tells_mentions), start=1):
             yield mention
             if step and number % _STEP_ROWS == 0:
                 self.on_step(step, number)
@@ -282,7 +298,8 @@ class _Work:
     def _look_ahead(self, columns: Columns) -> None:
         """Check, by the first rows, that the columns exist and the dates can be read."""
         job = self.job
-        rows = list(islice(chain.from_iterable(map(_rows_of, self.sources)), _ROWS_SEARCHED))
+        events = (event for source in self.sources for event in source.events(lambda read: None))
+        rows = list(islice((event for event in events if isinstance(event, Row)), _ROWS_SEARCHED))
         found = list(dict.fromkeys(name for row in rows for name in row.given))
         by, date = (_find_column(name, option, found) for name, option in ((job.by, "by"), (job.date, "date")))
         self.job = replace(job, by=by, date=date)
@@ -339,25 +356,6 @@ class _Work:
             parts.append("These reviews are like its training texts, so the shares are about right.")
         return " ".join(parts)
 
-    def _summarise(self, findings: Findings, n_rejected: int, reason: str) -> InsightsSummary:
-        return InsightsSummary(
-            page=str(self.job.out),
-            reviews=findings.survey.n_reviews,
-            empty=findings.survey.n_empty,
-            opinions=findings.whole.total,
-            mentions=findings.survey.n_mentions,
-            aspects=findings.n_aspects,
-            labels={one.label: one.count for one in findings.whole.labels},
-            rejected=n_rejected,
-            notes=dict(findings.survey.notes.most_common()),
-            empty_notes=dict(findings.survey.empty_notes.most_common()),
-            undated=findings.n_undated,
-            likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
-            dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
-            reason=reason,
-            blank=findings.survey.n_blank,
-        )
-
 
 def word_vectors(classifier: Classifier) -> Vectors | None:
     """Return the vectors of a classifier that reads words; None if it does not, or knows too few to tell what is a word."""
@@ -381,10 +379,6 @@ def word_vectors(classifier: Classifier) -> Vectors | None:
         return row.float().cpu().numpy()
 
     return vector
-
-
-def _rows_of(source: Source) -> Iterator[Row]:
-    return (event for event in source.events(lambda read: None) if isinstance(event, Row))
 
 
 def _find_column(name: str | None, option: str, found: list[str]) -> str | None:

@@ -9,12 +9,11 @@ word near it is none.
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from itertools import takewhile
 from typing import Any
 
 from pssa.data.stop_words import is_content_word
@@ -92,8 +91,10 @@ class Mention:
                 place += step
                 if not 0 <= place < len(lowered) or (inside and lowered[place] in _STOPS):
                     break
-                if (sign := _sign(lowered, place)) is not None:
-                    found.append((distance, sign))
+                if known := find_opinion_word(lowered[place]):
+                    found.append((distance, -known.sign if _is_negated(lowered, place) else known.sign))
+                elif lowered[place] in _MILD:
+                    found.append((distance, 0))
         return [sign for _, sign in sorted(found, key=lambda one: one[0])]
 
     @property
@@ -169,8 +170,19 @@ def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str
     for place, (_, _, _, share) in enumerate(words):
         if share < _LEAST_SHARE:
             continue
-        passes_on = lowered[place] in _STRENGTHENERS or is_negator(lowered, place)
-        target = _next_driver(lowered, place) if passes_on else place
+        target = place
+        if lowered[place] in _STRENGTHENERS or is_negator(lowered, place):  # it counts for the next word that may drive
+            after = takewhile(lambda near: lowered[near] not in _BORDERS, range(place + 1, len(words))[:_REACH])
+            target = next(
+                (
+                    near
+                    for near in after
+                    if _is_driver(lowered[near])
+                    and lowered[near] not in _STRENGTHENERS
+                    and not is_negator(lowered, near)
+                ),
+                place,
+            )
         word = lowered[target]
         if _is_driver(word) and word not in left_out and not is_negator(lowered, target):
             driver = f"not {word}" if _is_negated(lowered, target) else word
@@ -189,57 +201,46 @@ class FieldNames:
 
 
 def read_mentions(
-    path: Path,
+    lines: Iterable[bytes],
     names: FieldNames = FieldNames(),  # noqa: B008
     tells_mentions: bool = False,
 ) -> Iterator[Mention | EmptyReview]:
-    """Yield the mentions of a file of scored rows, and the reviews without any.
+    """Yield the mentions of scored rows, which are lines of JSON, and the reviews without any.
 
     :param tells_mentions: whether the model knows which mentions are opinions: then all are that are not marked.
     """
     known = {IS_MENTION: False} if tells_mentions else {}
     review, last, had_overall = 0, ("", -1), False
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            row = known | json.loads(line)
-            text = str(row[names.text] or "")
-            if row["label"] is None:
-                review, last, had_overall = review + 1, ("", -1), False
-                yield EmptyReview(_note_kinds(row), not text.strip(), text)
-                continue
-            # Aspects of one review follow each other from left to right; one answer about the whole is before or after them.
-            is_overall, start = not row[names.aspect], row[names.start] or 0
-            is_first = text != last[0] or (had_overall if is_overall else start <= last[1])
-            review += is_first
-            had_overall = is_overall or (had_overall and not is_first)
-            last = (text, last[1] if is_overall and not is_first else -1 if is_overall else start)
-            yield _mention((review, is_first), row, names)
-
-
-def _mention(review: tuple[int, bool], row: Mapping[str, Any], names: FieldNames) -> Mention:
-    label, words = str(row["label"]), row["explanation"]["words"]
-    return Mention(
-        *review,
-        str(row[names.text]),
-        str(row[names.aspect] or ""),
-        label,
-        float(row["probabilities"][label]),
-        tuple((word["word"], word["from"], word["to"], word["share"]) for word in words),
-        (row[names.start] or 0, row[names.end] or 0),
-        row,
-    )
+    for line in lines:
+        row = known | json.loads(line)
+        text = str(row[names.text] or "")
+        if row["label"] is None:
+            review, last, had_overall = review + 1, ("", -1), False
+            yield EmptyReview(_note_kinds(row), not text.strip(), text)
+            continue
+        # Aspects of one review follow each other from left to right; one answer about the whole is before or after them.
+        is_overall, start = not row[names.aspect], row[names.start] or 0
+        is_first = text != last[0] or (had_overall if is_overall else start <= last[1])
+        review += is_first
+        had_overall = is_overall or (had_overall and not is_first)
+        last = (text, last[1] if is_overall and not is_first else -1 if is_overall else start)
+        yield Mention(
+            review=review,
+            is_first=is_first,
+            text=text,
+            aspect=str(row[names.aspect] or ""),
+            label=str(row["label"]),
+            probability=float(row["probabilities"][row["label"]]),
+            words=tuple(
+                (each["word"], each["from"], each["to"], each["share"]) for each in row["explanation"]["words"]
+            ),
+            span=(start, row[names.end] or 0),
+            fields=row,
+        )
 
 
 def _lowered(words: Sequence[tuple[str, int, int, float]]) -> list[str]:
     return [word.lower().replace("’", "'") for word, *_ in words]
-
-
-def _sign(words: Sequence[str], place: int) -> int | None:
-    """Return the sign of an opinion word, turned by a negation; 0 for a mild one, None for any other word."""
-    known = find_opinion_word(words[place])
-    if known is None:
-        return 0 if words[place] in _MILD else None
-    return -known.sign if _is_negated(words, place) else known.sign
 
 
 def _is_driver(word: str) -> bool:
@@ -253,13 +254,3 @@ def _is_negated(words: Sequence[str], place: int) -> bool:
         if is_negator(words, before):
             return True
     return False
-
-
-def _next_driver(words: Sequence[str], place: int) -> int:
-    """Return the place of the next word that may drive a label; the given place if there is none near."""
-    for after in range(place + 1, min(len(words), place + 1 + _REACH)):
-        if words[after] in _BORDERS:
-            break
-        if _is_driver(words[after]) and words[after] not in _STRENGTHENERS and not is_negator(words, after):
-            return after
-    return place

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,15 @@ class Progress:
 
 Observer = Callable[[Progress], None]
 Output = PartialOutput | StandardOutput
+Finish = Callable[[PartialOutput, Path], None]  # writes a file of its own from the rows of a job
 
 
-def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
+def predict(job: Job, engine: Engine, observer: Observer | None = None, finish: Finish | None = None) -> Summary:
     """Carry out a job.
 
     :param observer: is called with the progress after each window.
+    :param finish: is called when every row is scored, and writes what the job leaves in place of the rows, which are JSON Lines
+        with gzip.
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
     root = RunDirectory.open(job.run).root
@@ -132,7 +136,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
         return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
 
-    summary = _carry_out(job, engine, window_rows, labels, observer)
+    summary = _carry_out(job, engine, window_rows, labels, observer, finish)
     if job.scoring.abstains:
         labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
@@ -164,7 +168,7 @@ def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
     n_rows = _ENCODER_TAGGER_ROWS if (root / "encoder").is_dir() or is_joint(root) else _TAGGER_ROWS
     # Whatever aspects a row has, all of its text is read.
     job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
-    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, observer=observer, finds_only=True)
+    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, observer=observer)
 
 
 def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
@@ -178,18 +182,18 @@ def _carry_out(
     window_rows: Callable[[Scoring], int],
     labels: tuple[str, ...] = (),
     observer: Observer | None = None,
-    *,
-    finds_only: bool = False,
+    finish: Finish | None = None,
 ) -> Summary:
     """Let the engine work on all inputs, and write the output.
 
     :param window_rows: returns how many rows a window has, at most.
-    :param labels: whose probabilities have a column each in CSV.
+    :param labels: whose probabilities have a column each in CSV; none for a job that only finds aspects.
     """
+    finds_only = not labels
     to_file = job.output != STANDARD
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     style = find_csv_style(sources)
-    output_format = choose_output_format(job.output, job.output_format, labels)
+    output_format = choose_output_format("rows.jsonl.gz" if finish else job.output, job.output_format, labels)
     output_format = replace(output_format, escape_formulas=job.escape_formulas)
     output_format = output_format.styled(replace(style, has_bom=style.has_bom and to_file))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
@@ -226,7 +230,10 @@ def _carry_out(
                 with closing(engine.results(task)) as results:
                     _write(job, sources, results, output, observer)
                 require_unchanged(sources)
-            output.publish()
+            if finish and isinstance(output, PartialOutput):
+                output.publish(partial(finish, output))
+            else:
+                output.publish()
     if not output.summary.rows:
         why = "the input has none"
         if output.summary.texts:

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,7 +101,7 @@ class PartialOutput:
             if self._job.get("state") == "scoring":  # and no window: somebody else has written the output
                 is_settled = not self._job["replaces"] and not self._window_paths()
             if is_settled:
-                self._clear()
+                self.clear()
         return is_settled
 
     @contextmanager
@@ -131,14 +131,14 @@ class PartialOutput:
             except BaseException:
                 if not self._window_paths():
                     self._rejected_copy.unlink(missing_ok=True)
-                    self._clear()
+                    self.clear()
                 raise
 
     def fit(self, result: Window) -> Window:
         """Return the window without rows that cannot stand beside earlier ones: a column of Parquet has one type."""
         if not result.content or self.format.name != "parquet" or result.schema is not None:
             return result
-        return parquet_schema.fit(result, self.schema, self._contents)
+        return parquet_schema.fit(result, self.schema, self.contents)
 
     def append(self, result: Window) -> None:
         """Write a window, which must fit, to disk."""
@@ -155,21 +155,24 @@ class PartialOutput:
         write_atomically(self._window_path(self.n_windows + 1), _seal(header) + result.content + result.rejected)
         self._advance(header)
 
-    def publish(self) -> None:
-        """Join the windows and give everything its own name; a job that is killed while it does so can be resumed."""
+    def publish(self, write: Callable[[Path], None] | None = None) -> None:
+        """Join the windows and give everything its own name; a job that is killed while it does so can be resumed.
+
+        :param write: writes a file of its own from the windows, instead of joining them.
+        """
         if not self.is_complete:
             self._save_job("complete")
             self.is_complete = True
         joined = self.folder / f"output-{self._job['id']}"
-        if not joined.exists():
+        if write or not joined.exists():
             with atomic_path(joined) as part:
-                self._join(part)
+                (write or self._join)(part)
         self._publish_rejected()
         # Last: whoever sees the output sees a complete job.
         publish_file(joined, self.output, self.replaces)
         sync_folder(self.output.parent)
         self._save_job("published")  # from here on windows may be missing
-        self._clear()
+        self.clear()
 
     def _begin(self, fingerprint: Mapping[str, Any]) -> None:
         for name, path in (("output", self.output), ("rejected", self.rejected)):
@@ -205,7 +208,7 @@ class PartialOutput:
         self.summary += Summary(**header["summary"])
         self.n_windows += 1
 
-    def _contents(self, which: str = "content") -> Iterator[bytes]:
+    def contents(self, which: str = "content") -> Iterator[bytes]:
         """Yield the bytes of each window for the output, or for the file of `rejected` rows."""
         for number in range(1, self.n_windows + 1):
             header, _, body = self._window_path(number).read_bytes().partition(b"\n")
@@ -215,14 +218,14 @@ class PartialOutput:
     def _join(self, target: Path) -> None:
         if self.format.name == "parquet":
             try:
-                parquet_schema.join(self._contents(), target, self.schema)
+                parquet_schema.join(self.contents(), target, self.schema)
             except InputError as error:
                 kept = f"the scored rows are kept in {self.folder}"
                 raise InputError(f"{self.output} {error.message}; {kept}") from error
             return
         is_empty = True
         with target.open("wb") as file:
-            for content in filter(None, self._contents()):
+            for content in filter(None, self.contents()):
                 file.write(self.format.header(self.columns) + content if is_empty else content)
                 is_empty = False
             if is_empty:
@@ -234,7 +237,7 @@ class PartialOutput:
             copy.unlink(missing_ok=True)
             try:
                 with copy.open("xb") as file:
-                    file.writelines(self._contents("rejected"))
+                    file.writelines(self.contents("rejected"))
                     file.flush()
                     os.fsync(file.fileno())
             except OSError:
@@ -306,7 +309,7 @@ class PartialOutput:
         finally:
             os.close(handle)
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
         """Remove the job: job.json last, and the folder if nobody else has put files there."""
         self._remove(keep=(_JOB,))
         self._remove()

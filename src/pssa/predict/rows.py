@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from pssa.aspects.find import FIND_ADVICE
@@ -99,11 +98,10 @@ class Summary:
         return values
 
 
-def first_rejection(path: Path) -> str:
-    """Return the first line of a file of rejected rows, as an error names it."""
-    with path.open("rb") as file:
-        first = json.loads(file.readline())
-    return str(InputError.at(first["source"], first["line"], first["reason"]))
+def describe_rejection(line: bytes) -> str:
+    """Return a line of a file of rejected rows as an error names it."""
+    rejected = json.loads(line)
+    return str(InputError.at(rejected["source"], rejected["line"], rejected["reason"]))
 
 
 def parse_row(event: Row | Problem, finds: bool = False, ignores_given: bool = False) -> AskedRow | RejectedRow:
