@@ -35,9 +35,8 @@ os.environ |= {
     "HF_HUB_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
 }
-# Of the cases of a target. What has no grammar gives that part to the first.
+# Shares of a target's cases; without a grammar, the first engine takes the second's.
 _PARTS = {"mutated": 0.5, "grown": 0.25, "guided": 0.25}
-_LARGER = 4  # times as long may a case take that was written by hand; most of these are large
 
 
 def main() -> int:
@@ -53,10 +52,6 @@ def main() -> int:
         if arguments.again:
             return _again(chosen[arguments.target], arguments.again, folder)
         results = _attack(chosen, arguments, folder)
-        if not arguments.no_hostile and not arguments.target:
-            from fuzzing.hostile import try_hostile
-
-            results["hostile"] = {"by hand": try_hostile(folder / "hostile", _LARGER * arguments.seconds)}
     summary = _summary(results) | {"seed": arguments.seed, "seconds": round(time.monotonic() - began, 1)}
     print(json.dumps(summary, indent=2 if arguments.pretty else None))
     return 1 if summary["failures"] else 0
@@ -71,7 +66,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--memory", type=int, default=1024, help="MiB that a case may take")
     parser.add_argument("--kept", type=Path, default=Path("fuzz-failures"), help="folder for cases that fail")
     parser.add_argument("--again", type=Path, help="try this case on --target, in this process")
-    parser.add_argument("--no-hostile", action="store_true", help="without the large cases written by hand")
     parser.add_argument("--pretty", action="store_true")
     arguments = parser.parse_args()
     arguments.kept = arguments.kept.resolve()

@@ -103,8 +103,21 @@ ANSWERING = (
     "pssa.runs.onnx_runtime",
 )
 # Modules whose files can run code when they are read.
-UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-UNSAFE_NAMES = {"eval", "exec", "torch.load"}
+UNSAFE_MODULES = {
+    "cPickle",
+    "cloudpickle",
+    "code",
+    "ctypes",
+    "dill",
+    "imp",
+    "joblib",
+    "marshal",
+    "pickle",
+    "runpy",
+    "shelve",
+}
+UNSAFE_NAMES = {"__import__", "compile", "eval", "exec", "os.popen", "os.system"}
+UNSAFE_NAMES |= {"torch.hub.load", "torch.jit.load", "torch.load", "yaml.load"}
 ENCODERS = "models"  # the room that may import transformers
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pssa.data.io import format_of, read
 from pssa.data.opinion_words import read_opinion_words
 from pssa.data.rows import Problem, Row
 from pssa.data.text_file import InputFile
+from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 
 OPEN = "<sentences><sentence id='1'>"
@@ -136,6 +138,24 @@ def test_a_hostile_header_of_evidence_is_refused(tmp_path: Path, header: dict[st
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    ("reader", "content"),
+    [
+        (read_evidence, b'{"schema": "' + LINE),
+        (read_evidence, DEEP),
+        (Vocabulary.load, b"[" + b"0," * (1 << 23)),
+        (read_opinion_words, COLUMNS + LINE),
+    ],
+)
+def test_other_files_without_an_end_are_refused_in_one_short_line(
+    tmp_path: Path, reader: Callable[[Path], object], content: bytes
+) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        reader(tmp_path / "x")
+    assert len(str(caught.value)) < 400
+
+
 def test_a_key_that_comes_twice_among_many_is_found_at_once(tmp_path: Path) -> None:
     keys = ",".join(f'"k{number}":1' for number in range(100_000))
     (tmp_path / "e.jsonl").write_text(f'{{{keys},"k99999":1}}\n')
@@ -181,12 +201,6 @@ def test_a_file_of_many_nuls_is_binary(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes("text,aspect\na menu,menu\n".encode("utf-16-le"))
     with pytest.raises(InputError, match="is a binary file"):
         read(tmp_path / "x.csv")
-
-
-def test_opinion_words_without_a_line_end_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "o.tsv").write_bytes(COLUMNS + LINE)
-    with pytest.raises(InputError, match="line 2: is longer than 4194304 bytes"):
-        read_opinion_words(tmp_path / "o.tsv")
 
 
 def test_a_list_of_problems_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

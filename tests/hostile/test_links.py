@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.test_hardness_runs import write_run
+from tests.hostile.test_runs import write_run
 
 import pssa
 from pssa.aspects.find import open_tagger
