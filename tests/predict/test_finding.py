@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from tests.predict.made_jobs import Stopping
 from tests.predict.made_rows import read_rows, write_rows
 
+import pssa
 from pssa.errors import InputError, PssaWarning
 from pssa.predict import FindingOptions, Job, LocalEngine, ProcessEngine, Scoring, predict
+from pssa.runs.run_names import starter_run
 
 REVIEW = "We came in May. The Screen is great!  I hate the front desk, and the screen."
 NAMES = FindingOptions(names=("screen", "front desk"))
@@ -221,3 +226,26 @@ def test_texts_in_which_nothing_is_found_are_noted_where_they_are_unlike_the_tra
     assert summary.notes["script unseen in training"] == 1
     notes = [row["notes"] for row in read_rows(tmp_path / "out.jsonl") if row["aspect"] is None]
     assert notes == (["script unseen in training (Hiragana)"] if keep_empty else [])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_found_aspects_have_the_score_of_a_joint_model(tmp_path: Path, suffix: str) -> None:
+    rows = [{"text": "The soup was cold."}, {"text": "The soup was cold.", "aspect": "soup"}]
+    (answer,) = pssa.load("starter").predict(rows[0]["text"])
+    predict(job_of(starter_run(), tmp_path, rows, suffix, finding=FindingOptions()), LocalEngine())
+    read = {"jsonl": partial(pandas.read_json, lines=True), "csv": pandas.read_csv, "parquet": pandas.read_parquet}
+    scores = read[suffix](tmp_path / f"out.{suffix}")["score"].tolist()  # type: ignore[operator]
+    assert scores == pytest.approx([answer.score, math.nan], nan_ok=True)
+
+
+def test_a_score_of_the_input_stays_and_that_of_an_earlier_scoring_is_replaced(tmp_path: Path) -> None:
+    own = [{"text": "The soup was cold.", "score": 2}]
+    job = job_of(starter_run(), tmp_path, own, finding=FindingOptions())
+    predict(job, LocalEngine())
+    (row,) = read_rows(tmp_path / "out.jsonl")
+    assert (row["score"], 0 < row["pssa_score"] < 1) == (2, True)
+    frame = pandas.DataFrame([{"text": "The soup was cold."}])
+    table = pssa.load("starter").predict(frame)
+    again = pssa.load("starter").predict(table.drop(columns=["aspect", "from", "to"]))
+    assert list(again["score"]) == list(table["score"]) == [row["pssa_score"]]
+    assert "pssa_score" not in again

@@ -23,9 +23,9 @@ from pssa.runs.input_profile import (
     OTHER_SCRIPT,
     UNKNOWN_WORDS,
     InputProfile,
+    added_column,
     is_unfounded,
     note_kind,
-    notes_column,
 )
 from pssa.runs.run_names import resolve_run
 
@@ -149,4 +149,4 @@ def test_a_column_of_notes_does_not_replace_the_users_own(finished_run: Path) ->
     rows = [{"text": "the wifi is great", "aspect": "wifi", "notes": "call back"}]
     (found,) = pssa.load(finished_run).predict(rows)
     assert (found["notes"], found["pssa_notes"]) == ("call back", NEW_ASPECT)
-    assert (notes_column(["text"]), notes_column(["text", "notes"])) == ("notes", "pssa_notes")
+    assert (added_column(["text"]), added_column(["text", "notes"])) == ("notes", "pssa_notes")

@@ -54,6 +54,7 @@ class ScoringTask:
             explained=self.scoring.saliency is not None,
             noted=(self.run / PROFILE).is_file(),
             aspect=self.finding.columns.aspect_columns if self.finding else (),
+            has_scores=self.finding is not None and self.finding.has_scores and not self.finds_only,
         )
         return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
 

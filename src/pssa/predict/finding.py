@@ -16,6 +16,7 @@ from pssa.aspects.names import NameFinder
 from pssa.data.rows import Columns
 from pssa.errors import InputError, setting
 from pssa.runs.answers import Answer
+from pssa.runs.input_profile import added_column
 from pssa.runs.loading import is_joint
 from pssa.runs.run_names import resolve_run
 
@@ -30,6 +31,7 @@ class FindingOptions:
     min_score: float = 0.0  # of an aspect that a joint model finds
     mentions: bool = False  # whether a joint model answers aspects without an opinion too
     columns: Columns = field(default_factory=Columns)  # of the inputs; the output has the same names
+    has_scores: bool = False  # whether the run finds them itself, and says how sure it is
 
     def __post_init__(self) -> None:
         if self.tagger is not None and self.names:
@@ -58,7 +60,9 @@ class FindingOptions:
             return None
         if self.names:
             return replace(self, columns=columns)
-        return replace(self, tagger=root if is_joint(root) else open_tagger(root).root, columns=columns)
+        has_scores = is_joint(root) and root == resolve_run(run)
+        tagger = root if is_joint(root) else open_tagger(root).root
+        return replace(self, tagger=tagger, columns=columns, has_scores=has_scores)
 
     def of_run(self, run: Path) -> dict[str, Any]:
         """Return what `pssa.load` needs to find aspects in this way."""
@@ -68,14 +72,19 @@ class FindingOptions:
         return {"aspects_from": None if is_own else self.tagger, "aspects": self.names or None, **own}
 
     def place(self, fields: Mapping[str, Any], answer: Answer | None, is_named: bool) -> dict[str, Any]:
-        """Return the fields of the aspect that an answer is about: as its row names it, if it does, with its offsets."""
+        """Return the fields of the aspect that an answer is about: as its row names it, if it does, with its offsets.
+
+        One that a joint model found has its score: how sure the model is that the text gives an opinion about it.
+        """
         aspect, start, end = self.columns.aspect_columns
+        score = {added_column(fields, "score"): answer and answer.score} if self.has_scores else {}
         if answer is None:
-            return dict.fromkeys((aspect, start, end))
+            return dict.fromkeys((aspect, start, end)) | score
         named = fields.get(aspect) if is_named else None
         place = (answer.start, answer.end) if answer.end else (None, None)  # None: about the text as a whole
         return {
             aspect: named if isinstance(named, str) and named.strip() else answer.aspect or None,
             start: place[0],
             end: place[1],
+            **score,
         }

@@ -20,7 +20,7 @@ from pssa.data.rows import ArrowRow, Problem, Row
 from pssa.data.validation import shorten
 from pssa.errors import InputError, for_command_line
 from pssa.runs.answers import Answer, Question
-from pssa.runs.input_profile import notes_column
+from pssa.runs.input_profile import added_column
 
 Value = Sequence[Answer]  # what is said of a row
 Start = Callable[[Sequence[Question]], Callable[[], Sequence[Value]]]  # begins to answer; what it returns waits
@@ -183,7 +183,7 @@ def output_fields(
         ]
         row[_EXPLANATION] = {"saliency": saliency, "words": words}
     if noted:
-        row.pop(column := notes_column(fields), None)  # of an earlier scoring
+        row.pop(column := added_column(fields), None)  # of an earlier scoring
         row[column] = (notes or None) if answer is None else "; ".join(answer.notes)
     return row
 
@@ -193,7 +193,7 @@ def output_columns(fields: Iterable[str], explained: bool, noted: bool = False) 
     given = dict.fromkeys(fields)
     names = dict(_kept(given)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     if noted:
-        names.pop(column := notes_column(given), None)
+        names.pop(column := added_column(given), None)
         names[column] = None
     return tuple(names)
 

@@ -22,7 +22,7 @@ from pssa.predict.parquet_schema import arrow_cells
 from pssa.predict.rows import AskedRow, RejectedRow, Start, Summary, Value, output_fields, parse_row, score_each
 from pssa.predict.window import Window
 from pssa.runs.answers import Answer, Question, with_found
-from pssa.runs.input_profile import InputProfile, note_kind, notes_column
+from pssa.runs.input_profile import InputProfile, added_column, note_kind
 from pssa.runs.loading import load, open_finder
 
 _GPU_THREADS = 2  # of a finder: one cuts sentences into words while the other keeps the GPU busy
@@ -167,7 +167,7 @@ class Scorer:
         if self.finding is not None:
             fields |= self.finding.place(row.fields, answer, row.question.aspects is not None)
         if not self.finds_only:
-            noted = notes_column(fields) in columns
+            noted = added_column(fields) in columns
             fields = output_fields(fields, answer, row.question.text, self.saliency, noted=noted, notes=notes)
         misfit = output_format.find_misfit(fields, columns)
         return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)

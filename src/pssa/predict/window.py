@@ -16,6 +16,7 @@ from pssa.errors import InputError
 from pssa.predict.fingerprint import BEGIN_AGAIN
 from pssa.predict.rows import OUTPUT_FIELDS, AskedRow, RejectedRow, Summary, output_columns, parse_row
 from pssa.predict.source import Source
+from pssa.runs.input_profile import added_column
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
 
@@ -66,6 +67,7 @@ class AddedFields:
     explained: bool = False
     noted: bool = False  # notes about rows that are unlike the training data
     aspect: tuple[str, ...] = ()  # names for the aspect and its offsets, where it is looked for
+    has_scores: bool = False  # how sure the model is of an aspect
 
     def columns(self, rows: Sequence[Row | Problem]) -> tuple[str, ...]:
         """Return the columns of the output by the first rows; empty if none of them can be used."""
@@ -75,7 +77,8 @@ class AddedFields:
         first = next((row for row in rows if isinstance(row, Row)), None)
         if first is None:
             return ()
-        names = tuple(dict.fromkeys((*first.given, *self.aspect)))
+        score = (added_column(first.given, "score"),) if self.has_scores else ()
+        names = tuple(dict.fromkeys((*first.given, *self.aspect, *score)))
         return output_columns(names, self.explained, self.noted) if self.scored else names
 
 

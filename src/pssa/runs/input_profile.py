@@ -29,7 +29,6 @@ UNKNOWN_WORDS, OTHER_SCRIPT, LONG_TEXT, NEW_ASPECT = (
 )
 _LANGUAGE = "language: "  # of the text, trained on others
 _SCHEMA = 1
-_NOTES = "notes"
 _MAX_WORDS, _MAX_ASPECTS = 50_000, 20_000  # that are kept, the most frequent first
 _MIN_WORDS = 4  # of a text, to tell unknown words from a name
 _UNKNOWN_SHARE = 0.5  # of the words, from which on they are most
@@ -157,16 +156,15 @@ class InputProfile:
         return read_schema(folder / FILE, _SCHEMA, parse)
 
 
-def notes_column(fields: Iterable[str]) -> str:
-    """Return the name of the column with notes about the rows of a table: another one if it has such a column of its own.
+def added_column(fields: Iterable[str], column: str = "notes") -> str:
+    """Return the name of a column that is added to the rows of a table: another one if it has such a column of its own.
 
-    A table that was scored before has the notes of that scoring, which new ones replace.
+    A table that was scored before has the column of that scoring, which the new one replaces.
     """
-    names = [*fields]
-    if _NOTES not in names:
-        return _NOTES
-    was_scored = any(name.lower().startswith(("probabilities", "probability_")) for name in names)
-    return _NOTES if was_scored else f"pssa_{_NOTES}"
+    names = [name.lower() for name in fields]
+    if column not in names or any(name.startswith(("probabilities", "probability_")) for name in names):
+        return column
+    return f"pssa_{column}"
 
 
 def note_kind(note: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pssa.aspects.spans import require_text
 from pssa.data.example import Example
@@ -18,7 +18,7 @@ from pssa.data.rows import ColumnNames, Columns, Problem, Row
 from pssa.data.tables import Table, name_of, scan_table, take_rows, with_columns
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.runs.answers import Answer, Question
-from pssa.runs.input_profile import notes_column
+from pssa.runs.input_profile import added_column
 
 if TYPE_CHECKING:
     from pssa.runs.classifier import Classifier
@@ -50,14 +50,18 @@ def predict_table(
     scored: list[tuple[int, Answer | None]] = [
         (place, answer) for place, inside in enumerate(answers) for answer in inside or (None,)
     ]
+    first = next((row for row in rows if isinstance(row, Row)), Row(0, {}))
     if any(isinstance(row, Row) and not has_aspect(row.fields) for row in rows):
         places = [_place(rows[place], answer) for place, answer in scored]
-        added = {name: [values[number] for values in places] for number, name in enumerate(listed.aspect_columns)}
+        added: dict[str, list[Any]] = {
+            name: [values[number] for values in places] for number, name in enumerate(listed.aspect_columns)
+        }
+        if any(answer and answer.score is not None for _, answer in scored):
+            added[added_column(first.given, "score")] = [answer and answer.score for _, answer in scored]
         table = with_columns(take_rows(table, [place for place, _ in scored]), added, {})
     new = _new_columns(classifier.labels, [answer for _, answer in scored])
     if classifier.profile is not None:
-        first = next((row for row in rows if isinstance(row, Row)), Row(0, {}))
-        new[notes_column(first.given)] = ["; ".join(answer.notes) if answer else None for _, answer in scored]
+        new[added_column(first.given)] = ["; ".join(answer.notes) if answer else None for _, answer in scored]
     return with_columns(table, new, {"label": "gold"})
 
 
