@@ -234,7 +234,7 @@ def test_found_aspects_have_the_score_of_a_joint_model(tmp_path: Path, suffix: s
     (answer,) = pssa.load("starter").predict(rows[0]["text"])
     predict(job_of(starter_run(), tmp_path, rows, suffix, finding=FindingOptions()), LocalEngine())
     read = {"jsonl": partial(pandas.read_json, lines=True), "csv": pandas.read_csv, "parquet": pandas.read_parquet}
-    scores = read[suffix](tmp_path / f"out.{suffix}")["score"].tolist()  # type: ignore[operator]
+    scores = read[suffix](tmp_path / f"out.{suffix}")["score"].tolist()
     assert scores == pytest.approx([answer.score, math.nan], nan_ok=True)
 
 
