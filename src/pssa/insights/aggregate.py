@@ -73,7 +73,12 @@ class Survey:
     def add(self, mention: Mention | EmptyReview) -> None:
         """Count a mention, or a review without one."""
         if isinstance(mention, EmptyReview):
-            self._add_empty(mention)
+            self.n_blank += mention.is_blank
+            if not mention.is_blank:
+                self._add_words(mention.text)
+                self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
+                self.n_unknown += any(map(is_unfounded, mention.notes))
+                self.empty_notes.update(mention.notes)
             return
         self.n_reviews += mention.is_first
         self.n_aspects += not mention.is_overall
@@ -94,15 +99,6 @@ class Survey:
             self.values.add(value_of(mention, self.by))
         if self.dates is not None:
             self.dates.add(mention.fields.get(self.dates.name))
-
-    def _add_empty(self, review: EmptyReview) -> None:
-        if review.is_blank:
-            self.n_blank += 1
-            return
-        self._add_words(review.text)
-        self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
-        self.n_unknown += any(map(is_unfounded, review.notes))
-        self.empty_notes.update(review.notes)
 
     def _add_words(self, text: str) -> None:
         if self.profile is not None:
@@ -143,9 +139,11 @@ class LabelTally:
         for word, share in drivers:
             self.drivers.add(word, share)
             self.n_driven.add(word)
-        score = _rate(mention)
-        if not drivers or score <= 0:
+        length = len(mention.sentence)
+        if not drivers or length > _MAX_QUOTED or not mention.words:
             return
+        # The surer its label, the better; less where it is short or long.
+        score = mention.probability / (1 + max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0) / 40)
         first, _ = drivers[0]
         known = self.quotations.get(first)
         is_better = known is None or (known.score, known.text) < (score, mention.sentence)
@@ -298,14 +296,6 @@ def distinctive_words(aspect: AspectTally, label: str, count: int) -> list[tuple
     if len(frequent) < _ENOUGH:
         frequent = [pair for pair in known if pair[1] > 1 or ours.drivers[pair[0]] >= _TELLING]
     return frequent[:count]
-
-
-def _rate(mention: Mention) -> float:
-    """Return how well a sentence shows what is said: how sure its label is, less where it is short or long."""
-    length = len(mention.sentence)
-    if length > _MAX_QUOTED or not mention.words:
-        return 0.0
-    return mention.probability / (1 + max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0) / 40)
 
 
 def counts_by(part: Mapping[Any, Sequence[int]], keys: Iterable[Any], n_labels: int) -> list[list[int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -111,7 +111,8 @@ class DateColumn:
         if value is None or (isinstance(value, str) and not value.strip()):
             return
         self.n_values += 1
-        found = {format: day for format in self._formats() if (day := read_date(value, format)) is not None}
+        formats = [self.given_format] if self.given_format else list(_READERS)
+        found = {format: day for format in formats if (day := read_date(value, format)) is not None}
         self.n_read.update(found.keys())
         for format, day in found.items():
             first, last = self.spans.get(format, (day, day))
@@ -155,9 +156,6 @@ class DateColumn:
     def calendar(self) -> Calendar:
         """The periods from the first day to the last."""
         return Calendar.between(*self.spans[self.format])
-
-    def _formats(self) -> Sequence[str]:
-        return [self.given_format] if self.given_format else list(_READERS)
 
 
 @dataclass(frozen=True)

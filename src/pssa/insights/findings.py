@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend, wilson
@@ -225,26 +226,22 @@ class Analyst:
             for label in self.tally.labels
         ]
         shares = self.estimator.estimate(tally.counts, left_out)
-        labels = tuple(
-            LabelFinding(label, label_kind(label), count, share, *self._reasons(tally, label))
-            for label, count, share in zip(self.tally.labels, tally.counts, shares, strict=True)
-        )
+        labels = []
+        for label, count, share in zip(self.tally.labels, tally.counts, shares, strict=True):
+            words = distinctive_words(tally, label, N_WORDS)
+            known = tally.labels.get(label)
+            quotations = known.best_quotations(_N_QUOTATIONS, [word for word, _ in words]) if known else ()
+            mentions = tuple(one.mention for one in quotations)
+            labels.append(LabelFinding(label, label_kind(label), count, share, tuple(words), mentions))
         is_detailed = name in self.tally.detailed or tally is self.tally.whole
         n_periods = self.calendar.n_periods if self.calendar is not None else 0
         if not is_detailed:
-            return AspectFinding(name, tally.total, tally.n_mentions, spellings, labels)
+            return AspectFinding(name, tally.total, tally.n_mentions, spellings, tuple(labels))
         # Periods and groups of reviews are compared with each other: the classifier errs alike in all of them.
         counted = counts_by(tally.by_period, range(n_periods), len(self.tally.labels))
         periods = _parts(self._periods(), counted)
         values = _parts(self.values, counts_by(tally.by_value, self.values, len(self.tally.labels)))
-        return AspectFinding(name, tally.total, tally.n_mentions, spellings, labels, periods, values)
-
-    def _reasons(self, tally: AspectTally, label: str) -> tuple[tuple[tuple[str, int], ...], tuple[Mention, ...]]:
-        if label not in tally.labels:
-            return (), ()
-        words = tuple(distinctive_words(tally, label, N_WORDS))
-        quotations = tally.labels[label].best_quotations(_N_QUOTATIONS, [word for word, _ in words])
-        return words, tuple(one.mention for one in quotations)
+        return AspectFinding(name, tally.total, tally.n_mentions, spellings, tuple(labels), periods, values)
 
     def _periods(self) -> tuple[str, ...]:
         return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
@@ -267,22 +264,13 @@ class Analyst:
             whole = [sum(column) for column in zip(*rows, strict=True)]
             for value, row in zip(tested, rows, strict=False):
                 rest = [all_ - here for all_, here in zip(whole, row, strict=True)]
-                if min(sum(row), sum(rest)) >= _LEAST_COMPARED:
-                    found += self._compare(name, value, row, rest)
+                n_here, n_there = sum(row), sum(rest)
+                if min(n_here, n_there) < _LEAST_COMPARED:
+                    continue
+                for label, here, there in zip(self.tally.labels, row, rest, strict=True):
+                    p = fisher_exact(((here, n_here - here), (there, n_there - there)))
+                    found.append(GroupDifference(name, value, label, here / n_here, there / n_there, p))
         return tuple(sorted(_significant(found), key=lambda one: (one.p, one.aspect, one.value, one.label)))
-
-    def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[GroupDifference]:
-        return [
-            GroupDifference(
-                aspect,
-                value,
-                label,
-                row[place] / sum(row),
-                rest[place] / sum(rest),
-                fisher_exact(((row[place], sum(row) - row[place]), (rest[place], sum(rest) - rest[place]))),
-            )
-            for place, label in enumerate(self.tally.labels)
-        ]
 
     def _changes(self) -> tuple[ShareTrend, ...]:
         """Test whether each share of each aspect rises or falls."""
@@ -294,7 +282,10 @@ class Analyst:
             totals = [sum(row) for row in rows]
             if sum(totals) < 2 * _LEAST_COMPARED:
                 continue
-            first, last = _halves(rows)
+            # The earlier and the later periods, with about as many opinions each.
+            seen = list(accumulate(totals))
+            cut = max(1, min(1 + next(place for place, n in enumerate(seen) if 2 * n >= seen[-1]), len(rows) - 1))
+            first, last = ([sum(column) for column in zip(*part, strict=True)] for part in (rows[:cut], rows[cut:]))
             for place, label in enumerate(self.tally.labels):
                 _, p = trend([row[place] for row in rows], totals)
                 ends = first[place] / max(sum(first), 1), last[place] / max(sum(last), 1)
@@ -311,15 +302,3 @@ def _significant(tested: Sequence[TestedT]) -> list[TestedT]:
 def _parts(names: Sequence[str], rows: Sequence[Sequence[int]]) -> tuple[Part, ...]:
     estimator = ShareEstimator()
     return tuple(Part(name, sum(row), tuple(estimator.estimate(row))) for name, row in zip(names, rows, strict=True))
-
-
-def _halves(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Return the counts of the earlier and of the later periods, with about as many opinions each."""
-    whole, seen, cut = sum(map(sum, rows)), 0, len(rows)
-    for place, row in enumerate(rows):
-        seen += sum(row)
-        if seen * 2 >= whole:
-            cut = max(1, min(place + 1, len(rows) - 1))
-            break
-    first, last = ([sum(column) for column in zip(*part, strict=True)] for part in (rows[:cut], rows[cut:]))
-    return first, last

@@ -56,7 +56,6 @@ _PROPERTIES = frozenset(_PROPERTY_WORDS.split())
 _CLOSE = 0.7  # least cosine with one of them
 _LEAST_LETTERS = 6  # of a word that may be misspelled
 _MISSPELLED_SHARE = 0.1  # at most so often as the right word
-# Plurals that the rules below would get wrong, and words that only look like one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +117,22 @@ def read_groups(path: Path) -> dict[str, str]:
     delimiter = ";" if ";" in text.partition("\n")[0] else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     groups: dict[str, str] = {}
-    for row in _read_rows(path, reader):
-        spelling, group = normalize(row["spelling"] or ""), " ".join((row["group"] or "").split())
-        if groups.setdefault(spelling, group) != group:
-            two = f"{shorten(spelling)} is in the groups {shorten(groups[spelling])} and {shorten(group)}"
-            raise InputError.at(path, reader.line_num, f"{two}; give it one")
-    groups.pop("", None)
-    return groups
-
-
-def _read_rows(path: Path, reader: csv.DictReader[str]) -> Iterator[dict[str, str]]:
-    """Yield the rows, by the lower-case names of their columns; a field without end is an error."""
     try:
         header = [name.strip().lower() for name in reader.fieldnames or ()]
         if not {"spelling", "group"} <= {*header}:
             found = join_names(header) if header else "none"
             raise InputError.at(path, 1, f"needs the columns spelling and group; found {found}")
         reader.fieldnames = header
-        yield from reader
-    except csv.Error as error:
+        for row in reader:
+            spelling, group = normalize(row["spelling"] or ""), " ".join((row["group"] or "").split())
+            if groups.setdefault(spelling, group) != group:
+                two = f"{shorten(spelling)} is in the groups {shorten(groups[spelling])} and {shorten(group)}"
+                raise InputError.at(path, reader.line_num, f"{two}; give it one")
+    except csv.Error as error:  # such as a field without end
         what = f"is not valid CSV ({error}); close the quotes and save it again"
         raise InputError.at(path, reader.line_num + 1, what) from error
+    groups.pop("", None)
+    return groups
 
 
 @lru_cache(maxsize=1 << 14)
@@ -243,7 +237,7 @@ def group(counts: Mapping[str, int], vectors: Vectors | None = None, given: Mapp
     :param given: groups by spelling, which override the rules.
     """
     given = given or {}
-    keys = {spelling: _key(spelling) for spelling in counts}
+    keys = {spelling: " ".join(map(singular, spelling.split())) for spelling in counts}
     totals: Counter[str] = Counter()
     for spelling, count in sorted(counts.items()):
         totals[keys[spelling]] += count
@@ -251,7 +245,10 @@ def group(counts: Mapping[str, int], vectors: Vectors | None = None, given: Mapp
     joiner = _KeyJoiner(totals, vectors, fixed)
     joiner.join_misspelled()
     joiner.join_phrases()
-    names = _names(counts, keys, joiner)
+    names: dict[str, str] = {}  # of each group: the most frequent spelling of the key that stands for it
+    for spelling in sorted(counts, key=lambda one: (-counts[one], one)):
+        if joiner.root(keys[spelling]) == keys[spelling]:
+            names.setdefault(keys[spelling], spelling)
     assignments = {}
     for spelling, key in keys.items():
         if spelling in given:
@@ -261,20 +258,6 @@ def group(counts: Mapping[str, int], vectors: Vectors | None = None, given: Mapp
         reason = joiner.reasons.get(key, "" if spelling == name else "same words")
         assignments[spelling] = Assignment(given.get(name, name), reason)
     return Groups(counts, assignments)
-
-
-def _names(counts: Mapping[str, int], keys: Mapping[str, str], joiner: _KeyJoiner) -> dict[str, str]:
-    """Return the name of each group: the most frequent spelling of the key that stands for it."""
-    names: dict[str, str] = {}
-    for spelling in sorted(counts, key=lambda one: (-counts[one], one)):
-        key = keys[spelling]
-        if joiner.root(key) == key:
-            names.setdefault(key, spelling)
-    return names
-
-
-def _key(spelling: str) -> str:
-    return " ".join(map(singular, spelling.split()))
 
 
 def _deletions(word: str) -> Iterable[str]:

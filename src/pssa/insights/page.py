@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment
 
-from pssa.evaluation.shares import ShareEstimate
-from pssa.insights.findings import AspectFinding, Findings, GroupDifference
+from pssa.insights.findings import Findings
 from pssa.insights.mentions import OVERALL
 from pssa.predict.source import CsvStyle
 from pssa.report.html import make_environment
@@ -45,6 +44,14 @@ class PageFacts:
 
 def render_page(findings: Findings, facts: PageFacts) -> str:
     """Return the page."""
+    others = count()
+    kinds = [one.kind for one in findings.whole.labels]
+    marks = {(one.aspect, one.value, one.label): one for one in findings.differences}
+    if len(findings.values) == 2:  # a difference is marked in both groups
+        other = findings.values[1]
+        for one in findings.differences:
+            mirrored = replace(one, value=other, share=one.elsewhere, elsewhere=one.share)
+            marks[one.aspect, other, one.label] = mirrored
     order = sorted(range(len(findings.labels)), key=lambda place: _ORDER[findings.whole.labels[place].kind])
     table = base64.b64encode(facts.style.encode(findings.table(_MAX_TABLE))).decode("ascii")
     return (
@@ -55,13 +62,13 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
             facts=facts,
             found=findings,
             order=order,
-            tones=_tones(findings),
+            tones=[kind if kind != "other" else f"other-{next(others) % _N_TONES}" for kind in kinds],  # colours
             n_in_table=min(_MAX_TABLE, len(findings.aspects) + len(findings.rest)),
             likes=findings.stand_out("good", _N_SUMMARY),
             dislikes=findings.stand_out("bad", _N_SUMMARY),
             contested=findings.contested(_N_SUMMARY),
             ranks=_ranks(findings),
-            marks=_marks(findings),
+            marks=marks,
             differences=findings.differences[:_N_SENTENCES],
             changes=findings.changes[:_N_SENTENCES],
             is_unfounded=is_unfounded,
@@ -76,53 +83,18 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
 @cache
 def _environment() -> Environment:
     environment = make_environment(_TEMPLATES)
-    environment.filters["counted"] = _counted
-    environment.globals["interval"] = _interval
+    environment.filters["counted"] = lambda number, noun: f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    environment.globals["interval"] = lambda share: f"{100 * share.low:.0f}–{100 * share.high:.0f} %"
     return environment
-
-
-def _interval(share: ShareEstimate) -> str:
-    return f"{100 * share.low:.0f}–{100 * share.high:.0f} %"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _tones(findings: Findings) -> list[str]:
-    """Return the colour of each label: good, bad, or a tone of its own."""
-    others = iter(range(len(findings.labels)))
-    kinds = [one.kind for one in findings.whole.labels]
-    return [kind if kind != "other" else f"other-{next(others) % _N_TONES}" for kind in kinds]
 
 
 def _ranks(findings: Findings) -> list[dict[str, int]]:
     """Return the place of each aspect in each order that the reader can choose."""
-    ranks: list[dict[str, int]] = [{} for _ in findings.aspects]
     places = range(len(findings.aspects))
     orders: dict[str, list[int]] = {"often": list(places)}
     for name, kind in (("well", "good"), ("badly", "bad")):
         if findings.whole.of_kind(kind) is not None:
-            orders[name] = sorted(places, key=lambda place: (-_share(findings.aspects[place], kind), place))
-    for name, ordered in orders.items():
-        for rank, place in enumerate(ordered):
-            ranks[place][name] = rank
-    return ranks
-
-
-def _share(aspect: AspectFinding, kind: str) -> float:
-    """Return the lower end of a share's interval: a high share of few mentions does not come first."""
-    found = aspect.of_kind(kind)
-    return found.share.low if found is not None else 0.0
-
-
-def _marks(findings: Findings) -> dict[Any, GroupDifference]:
-    """Return the differences by aspect, group and label; of two groups, both are marked."""
-    marks = {(one.aspect, one.value, one.label): one for one in findings.differences}
-    if len(findings.values) == 2:
-        other = findings.values[1]
-        marks |= {
-            (one.aspect, other, one.label): replace(one, value=other, share=one.elsewhere, elsewhere=one.share)
-            for one in findings.differences
-        }
-    return marks
+            # By the lower end of the interval: a high share of few mentions does not come first.
+            found = [aspect.of_kind(kind) for aspect in findings.aspects]
+            orders[name] = sorted(places, key=lambda place: (-one.share.low if (one := found[place]) else 0.0, place))
+    return [{name: ordered.index(place) for name, ordered in orders.items()} for place in places]
