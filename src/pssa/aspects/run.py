@@ -10,7 +10,7 @@ It is written like the directory of a classifier (`pssa.runs.directory`): each f
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,19 @@ from pssa.aspects.find import FILE, open_tagger
 from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
 from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
-from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
+from pssa.data.validation import parse_fields, parsers_of
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.devices import choose_device, computes_bfloat16
-from pssa.runs.directory import read_schema, write_json, write_tensors
+from pssa.runs.directory import read_schema, write_json
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.saved_model import load_weights, require_enough_weights
+from pssa.runs.setting_types import check_ranges, setting_field
 from pssa.training import Settings
 
 _SCHEMA = 1
 _MAX_DIMENSION = 10**6
-_MAX_EPOCHS = 10**6
+_N_SEEDS = 2**32
 _MIN_STEPS = 400  # of a search
 # Chosen on held-out sentences of LAPTOP and REST (results/aspects.md).
 _WORD_DEFAULTS: dict[str, Any] = {"learning_rate": 0.002, "batch_size": 16, "max_epochs": 20}
@@ -47,42 +48,35 @@ class TaggerConfig:
 
     encoder: str | None = None  # folder or hub name of a pretrained encoder; None: word vectors
     vectors: str | None = None  # file of word vectors; None: embeddings are drawn at random
-    epochs: int = 0  # 0: chosen on held-out sentences
-    seed: int = 0
-    device: str = "auto"
-    dev_fraction: float = 0.2  # of the sentences, held out to choose the number of epochs
-    dimension: int = 300  # of the word vectors
-    learning_rate: float | None = None  # of a training, and what follows: None is the default of words or encoders
-    batch_size: int | None = None  # sentences
-    max_epochs: int | None = None  # of the search
+    epochs: int = setting_field(0, least=0)  # 0: chosen on held-out sentences
+    seed: int = setting_field(0, least=0)
+    device: str = setting_field("auto", choices=("auto", "cpu", "cuda"))
+    dev_fraction: float = setting_field(0.2, above=0)  # of the sentences, held out to choose the number of epochs
+    dimension: int = setting_field(300, least=1)  # of the word vectors
+    # Of a training, and what follows: None is the default of words or encoders.
+    learning_rate: float | None = setting_field(None, above=0)
+    batch_size: int | None = setting_field(None, least=1)  # sentences
+    max_epochs: int | None = setting_field(None, least=1)  # of the search
     options: WordTaggerOptions = field(default_factory=WordTaggerOptions)
 
     def __post_init__(self) -> None:
         if self.encoder is not None and self.vectors is not None:
-            raise InputError(
-                f"a tagger reads an encoder or word vectors; give {setting('encoder')} or {setting('vectors')}, not both"
-            )
-        if not 0 <= self.epochs <= _MAX_EPOCHS:
-            raise InputError(f"{setting('epochs')} is {self.epochs}; it must be at least 1")
-        for name in ("learning_rate", "batch_size", "max_epochs"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value <= _MAX_EPOCHS:
-                raise InputError(f"{setting(name)} is {value}; it must be greater than 0")
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"{setting('seed')} is {self.seed}; it must be between 0 and {2**32 - 1}")
-        if not 0 < self.dev_fraction < 1:
-            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
-        if not 0 < self.dimension <= _MAX_DIMENSION:
-            raise InputError(f"dimension is {self.dimension}; it must be between 1 and {_MAX_DIMENSION}")
-        if self.device not in ("auto", "cpu", "cuda"):
-            raise InputError(f"{setting('device')} is {self.device!r}; it can be auto, cpu or cuda")
+            given = f"{setting('encoder')} or {setting('vectors')}"
+            raise InputError(f"a tagger reads an encoder or word vectors; give {given}, not both")
+        check_ranges(self)
+        if self.seed >= _N_SEEDS:
+            raise InputError(f"seed is {self.seed}; it must be at most {_N_SEEDS - 1}")
+        if self.dev_fraction >= 1:
+            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be less than 1")
+        layers = self.options.hidden, self.options.letter_width, self.options.letter_filters
+        if max(self.dimension, *layers) > _MAX_DIMENSION:
+            raise InputError(f"dimension or options describe layers of more than {_MAX_DIMENSION} units")
 
     def resolve(self, n_sentences: int) -> TaggerConfig:
         """Return the configuration with its defaults filled in; few sentences are seen more often, for enough steps."""
-        defaults = _WORD_DEFAULTS if self.encoder is None else _ENCODER_DEFAULTS
-        given = {name: getattr(self, name) for name in defaults if getattr(self, name) is not None}
-        values = defaults | given
-        if "max_epochs" not in given:
+        values = dict(_WORD_DEFAULTS if self.encoder is None else _ENCODER_DEFAULTS)
+        values |= {name: given for name in values if (given := getattr(self, name)) is not None}
+        if self.max_epochs is None:
             epochs = math.ceil(_MIN_STEPS / math.ceil(n_sentences / values["batch_size"]))
             values["max_epochs"] = max(epochs, values["max_epochs"])
         return replace(self, **values)
@@ -124,50 +118,12 @@ class TaggerConfig:
 
         :raises InputError: if it is damaged or of another schema.
         """
-        found = read_schema(root / FILE, _SCHEMA, lambda fields: cls(**parse_fields(fields, "", _FIELDS)))
+        options = parsers_of(WordTaggerOptions)
+        parsers = parsers_of(cls, options=lambda value, name: WordTaggerOptions(**parse_fields(value, name, options)))
+        found = read_schema(root / FILE, _SCHEMA, lambda fields: cls(**parse_fields(fields, "", parsers)))
         if found is None:
             raise InputError(f"{root / FILE} is missing; copy the folder again")
         return found
-
-
-def _options(value: Any, name: str) -> WordTaggerOptions:
-    if not isinstance(value, dict):
-        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
-    parsers: dict[str, Parser] = {
-        each.name: integer if isinstance(each.default, int) else number for each in fields(WordTaggerOptions)
-    }
-    options = WordTaggerOptions(**parse_fields(value, name, parsers))
-    if max(options.hidden, options.letter_width, options.letter_filters) > _MAX_DIMENSION:
-        raise InputError(f"`{name}` describes layers of more than {_MAX_DIMENSION} units")
-    return options
-
-
-_FIELDS: dict[str, Parser] = {
-    "encoder": optional(text),
-    "vectors": optional(text),
-    "epochs": integer,
-    "seed": integer,
-    "device": text,
-    "dev_fraction": number,
-    "dimension": integer,
-    "learning_rate": number,
-    "batch_size": integer,
-    "max_epochs": integer,
-    "options": _options,
-}
-
-
-def resume_hint(root: Path) -> str:
-    """Return how to finish an interrupted training, for an error."""
-    option = f"pssa aspects train --resume {root}"
-    return f"finish it with {setting(f'pssa.aspects.resume_aspects({str(root)!r})', option=option)}"
-
-
-def save_tagger(root: Path, config: TaggerConfig, model: nn.Module, featurizer: Featurizer) -> None:
-    """Write what `load_tagger` reads."""
-    featurizer.save(root)
-    config.save(root)
-    write_tensors(root / "model.safetensors", dict(model.state_dict()))
 
 
 def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featurizer]:
@@ -178,14 +134,15 @@ def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featu
     directory = open_tagger(Path(path))
     root = directory.root
     if not directory.finished:
-        raise InputError(f"{root} is not finished: it has no metrics.json; {resume_hint(root)}")
+        option = f"pssa aspects train --resume {root}"
+        hint = f"finish it with {setting(f'pssa.aspects.resume_aspects({str(root)!r})', option=option)}"
+        raise InputError(f"{root} is not finished: it has no metrics.json; {hint}")
     config = TaggerConfig.load(root)
     featurizer: Featurizer
     if config.encoder is None:
         featurizer = WordFeaturizer.load(root, config.dimension)
-        table: WordTable | Pretrained = WordTable(
-            torch.empty(featurizer.table.matrix.shape, device="meta"), featurizer.table.n_trained
-        )
+        shape = featurizer.table.matrix.shape
+        table: WordTable | Pretrained = WordTable(torch.empty(shape, device="meta"), featurizer.table.n_trained)
     else:
         featurizer = PieceFeaturizer.load(root, pair=False, max_pieces=None, unit="word")
         table = featurizer.table
@@ -195,11 +152,6 @@ def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featu
     model = config.build(featurizer.table)
     load_weights(root / "model.safetensors", model)
     return model.to(choose_device(device)).eval(), featurizer
-
-
-def with_dimension(config: TaggerConfig, featurizer: Featurizer) -> TaggerConfig:
-    """Return the configuration with the width of the vectors that were read."""
-    return replace(config, dimension=featurizer.table.dimension) if isinstance(featurizer, WordFeaturizer) else config
 
 
 _CARD = """---

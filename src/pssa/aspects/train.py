@@ -1,11 +1,16 @@
-"""`train_aspects` trains a tagger into a new directory, `resume_aspects` continues a training to the same weights."""
+"""Training of taggers, alone or in the run of a classifier.
+
+`train_aspects` trains a tagger into a new directory, and `resume_aspects` continues a training to the same weights.
+`train_with_tagger` trains a classifier, and in `RUN/aspects` a tagger, one after the other; `resume_run` continues both. What the
+tagger learns from is in the run before the classifier is trained, so that an interrupted run has all it needs.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,31 +18,45 @@ from typing import Any
 from torch import nn
 
 from pssa import models
-from pssa.aspects.find import FOLDER, open_tagger
-from pssa.aspects.run import TaggerConfig, save_tagger, with_dimension, write_card
-from pssa.aspects.spans import AspectSentence, read_sentences
+from pssa.aspects.find import FOLDER, has_tagger, open_tagger
+from pssa.aspects.run import TaggerConfig, write_card
+from pssa.aspects.spans import AspectSentence, lists_all_aspects, read_sentences
 from pssa.aspects.tagger import PRESENCE, as_example, index_sentences, predict_tags, spans_of, tags_of
 from pssa.aspects.tagger_finder import cut_parts
 from pssa.data.example import Corpus, Example
 from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out
-from pssa.data.validation import format_error
-from pssa.data.vectors import CACHE_FOLDER, Coverage, save_matrix
-from pssa.errors import InputError
+from pssa.data.vectors import CACHE_FOLDER, Coverage
+from pssa.errors import InputError, setting
 from pssa.evaluation.metrics import score_spans
-from pssa.models import IndexedCorpus, Pretrained, WordTable
+from pssa.models import IndexedCorpus, Pretrained
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import FileStore, RunDirectory, read_json, write_json
+from pssa.runs.directory import FileStore, RunDirectory, write_json, write_tensors
 from pssa.runs.featurizer import (
     Featurizer,
     PieceFeaturizer,
     build_word_featurizer,
+    read_start,
     reopen_encoder,
     reopen_word_featurizer,
+    save_start,
 )
+from pssa.runs.prepared_data import Source
 from pssa.runs.run_names import resolve_start
-from pssa.runs.settings import DataConfig
-from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
+from pssa.runs.settings import Config, DataConfig
+from pssa.runs.training_run import finish_run, write_run
+from pssa.runs.warm_start import merge_settings
+from pssa.training import (
+    CheckpointStore,
+    EpochRecord,
+    NullObserver,
+    Observer,
+    Task,
+    Team,
+    best_epoch,
+    fit,
+    search_epochs,
+)
 
 _MIN_SENTENCES = 10
 
@@ -64,6 +83,88 @@ def train_aspects(
         return training.carry_out(directory, observer or NullObserver())
 
 
+def resume_aspects(path: str | Path, observer: Observer | None = None) -> Path:
+    """Finish an interrupted training; a finished one is left as it is."""
+    directory = open_tagger(Path(path))
+    with directory.locked():
+        if directory.finished:
+            return directory.root
+        training = TaggerTraining.load(directory.root)
+        return training.carry_out(directory, observer or NullObserver())
+
+
+def train_with_tagger(
+    data: Source | None,
+    out: str | Path,
+    *,
+    aspects_train: str | Path | Sequence[AspectSentence] | None = None,
+    tagger: Mapping[str, Any] | None = None,
+    config: Config | None = None,
+    **settings: Any,
+) -> Path:
+    """Train a classifier into the new directory `out`, as `pssa.train` does, and a tagger into `out/aspects`.
+
+    Both start from the same encoder or the same vectors. `resume_run` finishes an interrupted run.
+
+    :param aspects_train: sentences with all their aspects, or the file that holds them; None: the training file of the
+        classifier, which must list all aspects of each sentence.
+    :param tagger: settings of the tagger, such as `{"epochs": 5}`; see `train_aspects`.
+    :param settings: those of `pssa.train`.
+    :raises InputError: if a file, a setting or `out` cannot be used.
+    """
+    RunDirectory.refuse_taken(Path(out))
+    watch = {name: settings.pop(name) for name in ("dev", "observer", "on_vectors", "progress") if name in settings}
+    whole = merge_settings(config or Config(), settings)
+    file = data if isinstance(data, str | Path) else whole.data.train if data is None else None
+    training = prepare_tagger(whole, aspects_train, file, Path(out), tagger)
+    write_run(data, out, config=config, on_begin=training.begin_within, **watch, **settings)
+    if Team.from_environment().is_main:
+        resume_aspects(Path(out) / FOLDER, watch.get("observer"))
+    return Path(out)
+
+
+def resume_run(run: str | Path, observer: Observer | None = None) -> Path:
+    """Finish an interrupted run, and the tagger in it if it has one."""
+    root = finish_run(run, observer)
+    if has_tagger(root) and Team.from_environment().is_main:
+        resume_aspects(root / FOLDER, observer)
+    return root
+
+
+def prepare_tagger(
+    config: Config,
+    aspects_train: str | Path | Sequence[AspectSentence] | None,
+    file: str | Path | None,
+    out: Path,
+    settings: Mapping[str, Any] | None = None,
+) -> TaggerTraining:
+    """Prepare the tagger of a new run; nothing is written but the cache.
+
+    :param config: of the classifier.
+    :param file: the training data of the classifier, if that is a file.
+    :raises InputError: if the file may leave out aspects, or something cannot be used.
+    """
+    data = config.data
+    if isinstance(aspects_train, str | Path):
+        sentences = read_sentences(aspects_train)
+    elif aspects_train is not None:
+        sentences = tuple(aspects_train)
+    elif file is not None and lists_all_aspects(file, data.format):
+        sentences = read_sentences(file, format=data.format, encoding=data.encoding)
+    else:
+        what = "a tagger learns from sentences with all their aspects, which these data may not have"
+        if file is not None:
+            what = f"{file}: has one aspect a line and may leave some out, so no tagger can learn from it"
+        alone = setting("pssa.aspects.train_aspects", option="pssa aspects train")
+        advice = (
+            f"name a file that does with {setting('aspects_train', 'FILE')}, or train a tagger on its own with {alone}"
+        )
+        raise InputError(f"{what}; {advice}")
+    start = {"encoder": data.encoder} if models.uses_encoder(config.model) else {"vectors": data.vectors}
+    known = {**start, "seed": config.seed, "device": config.device, "dimension": data.dimension}
+    return prepare_training(sentences, known | dict(settings or {}), cache=out.parent / CACHE_FOLDER)
+
+
 def prepare_training(
     sentences: Sequence[AspectSentence],
     settings: Mapping[str, Any],
@@ -75,22 +176,33 @@ def prepare_training(
     :param cache: folder of the vectors that were read before; None: a temporary one.
     :raises InputError: if they cannot be used.
     """
-    config = _config(settings)
+    known = [each.name for each in fields(TaggerConfig)]
+    if unknown := sorted(set(settings) - set(known)):
+        raise InputError(f"unknown setting {unknown[0]!r}; known: {', '.join(known)}")
+    config = TaggerConfig(**settings)
     choose_device(config.device)
+    examples = tuple(map(as_example, sentences))
+    if (n_filled := sum(bool(example.spans) for example in examples)) < _MIN_SENTENCES:
+        raise InputError(f"the training data has {n_filled} sentences; at least {_MIN_SENTENCES} are needed")
+    if not any(sentence.aspects for sentence in sentences):
+        raise InputError("no training sentence has an aspect; at least one is needed")
     config = config.resolve(len(sentences))
-    _check(sentences, config)
-    featurizer, coverage = _open_featurizer(config, sentences, on_vectors, cache)
-    return TaggerTraining(with_dimension(config, featurizer), tuple(sentences), featurizer, coverage)
-
-
-def resume_aspects(path: str | Path, observer: Observer | None = None) -> Path:
-    """Finish an interrupted training; a finished one is left as it is."""
-    directory = open_tagger(Path(path))
-    with directory.locked():
-        if directory.finished:
-            return directory.root
-        training = TaggerTraining.load(directory.root)
-        return training.carry_out(directory, observer or NullObserver())
+    if not config.epochs:
+        hold_out(Corpus(examples, PRESENCE), config.dev_fraction, config.seed)
+    featurizer: Featurizer
+    # Full names, so that the training can be resumed from anywhere; a name that is no folder here is one of the hub's.
+    if config.encoder is not None:
+        if Path(config.encoder).is_dir():
+            config = replace(config, encoder=str(Path(config.encoder).resolve()))
+        featurizer, coverage = PieceFeaturizer(Pretrained.open(config.encoder or ""), pair=False), None
+        config.build(featurizer.table)  # incomplete weights are found now and not in the first stage
+    else:
+        vectors = None if config.vectors is None else str(resolve_start(config.vectors).resolve())
+        words = [word for example in examples for word in example.words]
+        data = DataConfig(vectors=vectors, dimension=config.dimension)
+        featurizer, coverage = build_word_featurizer(words, data, config.seed, on_vectors, cache)
+        config = replace(config, vectors=vectors, dimension=featurizer.table.dimension)
+    return TaggerTraining(config, tuple(sentences), featurizer, coverage)
 
 
 @dataclass
@@ -104,8 +216,7 @@ class TaggerTraining:
 
     def begin(self, directory: RunDirectory) -> None:
         """Write what a resumed training needs."""
-        folder = directory.root / "stages"
-        make_folder(folder)
+        make_folder(directory.root / "stages")
         lines = (
             {
                 "id": sentence.id,
@@ -116,16 +227,8 @@ class TaggerTraining:
             for sentence in self.sentences
         )
         content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        write_atomically(folder / "sentences.jsonl", content.encode())
-        table = self.featurizer.table
-        if isinstance(table, WordTable):
-            save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
-        known = {
-            "coverage": asdict(self.coverage) if self.coverage else None,
-            "encoder": table.digest() if isinstance(table, Pretrained) else None,
-        }
-        write_json(folder / "materials.json", known)
-        self.featurizer.save(directory.root)
+        write_atomically(directory.root / "stages" / "sentences.jsonl", content.encode())
+        save_start(directory.root, self.featurizer, self.coverage)
         self.config.save(directory.root)
 
     def begin_within(self, run: RunDirectory) -> None:
@@ -136,16 +239,9 @@ class TaggerTraining:
     @classmethod
     def load(cls, root: Path) -> TaggerTraining:
         """Read what `begin` wrote."""
-        config, folder = TaggerConfig.load(root), root / "stages"
-        known = read_json(folder / "materials.json")
-        try:
-            coverage = Coverage(**known["coverage"]) if known["coverage"] else None
-            digest = known["encoder"]
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"{folder / 'materials.json'} is damaged: {format_error(error)}; start the training again"
-            ) from error
-        sentences = read_sentences(folder / "sentences.jsonl")
+        config = TaggerConfig.load(root)
+        _, coverage, digest = read_start(root)
+        sentences = read_sentences(root / "stages" / "sentences.jsonl")
         if config.encoder is None:
             return cls(config, sentences, reopen_word_featurizer(root), coverage)
         featurizer = PieceFeaturizer.load(root, pair=False, max_pieces=None, unit="word")
@@ -153,86 +249,29 @@ class TaggerTraining:
 
     def carry_out(self, directory: RunDirectory, observer: Observer) -> Path:
         """Choose the number of epochs, train on all sentences, and write the tagger; `metrics.json` comes last."""
-        root, history = directory.root, list[EpochRecord]()
-        epochs, horizon = self.config.epochs, 0
+        root, config, history = directory.root, self.config, list[EpochRecord]()
+        epochs, horizon = config.epochs, 0
         if not epochs:
             store = FileStore(directory.stage_folder("search") / "checkpoint.safetensors")
             epochs, history = self.search(store, observer)
             # A number of epochs that a search found holds under the schedule of the search.
-            horizon = self.config.settings.max_epochs
-        searched = best_epoch(history, self.config.settings.smoothing) if history else 0
-        best = history[searched - 1] if searched else None
+            horizon = config.settings.max_epochs
+        best = history[best_epoch(history, config.settings.smoothing) - 1] if history else None
         model = self._new_model()
         store = FileStore(directory.stage_folder("final") / "checkpoint.safetensors")
-        task = Task(self._corpus, self.config.seed, "final", horizon=horizon)
-        history = [*history, *fit(model, task, self.config.settings, epochs, store, observer)]
+        task = Task(self._corpus, config.seed, "final", horizon=horizon)
+        history = [*history, *fit(model, task, config.settings, epochs, store, observer)]
         observer.on_stage_end("final")
-        save_tagger(root, self.config, model, self.featurizer)
+        self.featurizer.save(root)
+        config.save(root)
+        write_tensors(root / "model.safetensors", dict(model.state_dict()))
         lines = "".join(json.dumps(record.as_dict()) + "\n" for record in history)
         write_atomically(root / "history.jsonl", lines.encode())
-        metrics = self._metrics(model, epochs, best)
-        write_card(root / "README.md", self.config, metrics)
-        write_json(root / "metrics.json", metrics)
-        _remove_restart_points(root)
-        return root
-
-    def search(
-        self, store: CheckpointStore | None = None, observer: Observer | None = None
-    ) -> tuple[int, list[EpochRecord]]:
-        """Return the number of epochs that is best on held-out sentences, and what was measured after each epoch."""
-        trained, held_out = self._division()
-        corpus, observer = self._corpus, observer or NullObserver()
-        dev = corpus.select(held_out)
-        task = Task(corpus.select(trained), self.config.seed, "search", dev=dev, score=self._score)
-        found = search_epochs(self._new_model(), task, self.config.settings, store, observer)
-        observer.on_stage_end("search")
-        return found
-
-    def _new_model(self) -> nn.Module:
-        return self.config.build(self.featurizer.table).to(choose_device(self.config.device))
-
-    @cached_property
-    def _parts(self) -> list[tuple[int, Example]]:
-        """The sentences as the model reads them, with their numbers; a long one is in several parts."""
-        examples = [as_example(sentence) for sentence in self.sentences]
-        return cut_parts(examples, self.featurizer)
-
-    @cached_property
-    def _corpus(self) -> IndexedCorpus:
-        tags = []
-        for number, part in self._parts:
-            offset = _offset(part)
-            aspects = [(start - offset, end - offset) for start, end in self.sentences[number].aspects]
-            tags.append(tags_of(part.spans, aspects))
-        return index_sentences([part for _, part in self._parts], self.featurizer, tags)
-
-    def _division(self) -> tuple[list[int], list[int]]:
-        """Return the parts to train on and those that are held out, whole sentences each."""
-        examples = tuple(as_example(sentence) for sentence in self.sentences)
-        _, held_out = hold_out(Corpus(examples, PRESENCE), self.config.dev_fraction, self.config.seed)
-        chosen = set(held_out)
-        sides: tuple[list[int], list[int]] = ([], [])
-        for row, (number, _) in enumerate(self._parts):
-            sides[number in chosen].append(row)
-        return sides
-
-    def _score(self, model: nn.Module, dev: IndexedCorpus) -> tuple[float, float]:
-        """Return precision and F1 of exact spans on held-out sentences."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for row, tags in zip(dev.table.index.tolist(), predict_tags(model, dev), strict=True):
-            number, part = self._parts[row]
-            offset = _offset(part)
-            spans = [(start + offset, end + offset) for start, end in spans_of(tags, part.spans)]
-            found.setdefault(number, []).extend(spans)
-        scores = score_spans([self.sentences[number].aspects for number in found], found.values())
-        return scores.precision, scores.f1
-
-    def _metrics(self, model: nn.Module, epochs: int, best: EpochRecord | None) -> dict[str, Any]:
         digest = hashlib.sha256()
         for sentence in self.sentences:
             digest.update(repr((sentence.text, sentence.aspects)).encode())
         coverage = self.coverage
-        return {
+        metrics = {
             "sentences": len(self.sentences),
             "empty": sum(not sentence.aspects for sentence in self.sentences),
             "aspects": sum(len(sentence.aspects) for sentence in self.sentences),
@@ -242,55 +281,55 @@ class TaggerTraining:
             "parameters": models.count_parameters(model),
             "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
         }
+        write_card(root / "README.md", config, metrics)
+        write_json(root / "metrics.json", metrics)
+        directory.prune()
+        return root
 
+    def search(
+        self, store: CheckpointStore | None = None, observer: Observer | None = None
+    ) -> tuple[int, list[EpochRecord]]:
+        """Return the number of epochs that is best on held-out sentences, and what was measured after each epoch."""
+        observer = observer or NullObserver()
+        examples = tuple(map(as_example, self.sentences))
+        held_out = set(hold_out(Corpus(examples, PRESENCE), self.config.dev_fraction, self.config.seed)[1])
+        # The parts of a sentence are on one side.
+        sides: tuple[list[int], list[int]] = ([], [])
+        for row, (number, _) in enumerate(self._parts):
+            sides[number in held_out].append(row)
+        train, dev = (self._corpus.select(rows) for rows in sides)
+        task = Task(train, self.config.seed, "search", dev=dev, score=self._score)
+        found = search_epochs(self._new_model(), task, self.config.settings, store, observer)
+        observer.on_stage_end("search")
+        return found
 
-def _remove_restart_points(root: Path) -> None:
-    for path in [*root.glob("stages/*/checkpoint.safetensors"), root / "stages" / "vectors.safetensors"]:
-        path.unlink(missing_ok=True)
-    for folder in (root / "stages" / "search", root / "stages" / "final"):
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+    def _new_model(self) -> nn.Module:
+        return self.config.build(self.featurizer.table).to(choose_device(self.config.device))
 
+    @cached_property
+    def _parts(self) -> list[tuple[int, Example]]:
+        """The sentences as the model reads them, with their numbers; a long one is in several parts.
 
-def _config(settings: Mapping[str, Any]) -> TaggerConfig:
-    known = [each.name for each in fields(TaggerConfig)]
-    if unknown := sorted(set(settings) - set(known)):
-        raise InputError(f"unknown setting {unknown[0]!r}; known: {', '.join(known)}")
-    config = TaggerConfig(**settings)
-    # Full names, so that the training can be resumed from anywhere; a name that is no folder here is one of the hub's.
-    vectors = None if config.vectors is None else str(resolve_start(config.vectors).resolve())
-    is_folder = config.encoder is not None and Path(config.encoder).is_dir()
-    encoder = str(Path(config.encoder or "").resolve()) if is_folder else config.encoder
-    return replace(config, vectors=vectors, encoder=encoder)
+        The id of a part is where it begins in its sentence.
+        """
+        return cut_parts([as_example(sentence) for sentence in self.sentences], self.featurizer)
 
+    @cached_property
+    def _corpus(self) -> IndexedCorpus:
+        tags = []
+        for number, part in self._parts:
+            offset = int(part.id)
+            aspects = [(start - offset, end - offset) for start, end in self.sentences[number].aspects]
+            tags.append(tags_of(part.spans, aspects))
+        return index_sentences([part for _, part in self._parts], self.featurizer, tags)
 
-def _offset(part: Example) -> int:
-    """Return where a part begins in its sentence, which `cut_parts` notes in its id."""
-    return int(part.id)
-
-
-def _check(sentences: Sequence[AspectSentence], config: TaggerConfig) -> None:
-    """Refuse sentences that nothing can be learned from."""
-    filled = [sentence for sentence in sentences if as_example(sentence).spans]
-    if len(filled) < _MIN_SENTENCES:
-        raise InputError(f"the training data has {len(filled)} sentences; at least {_MIN_SENTENCES} are needed")
-    if not any(sentence.aspects for sentence in filled):
-        raise InputError("no training sentence has an aspect; at least one is needed")
-    if not config.epochs:
-        examples = tuple(as_example(sentence) for sentence in sentences)
-        hold_out(Corpus(examples, PRESENCE), config.dev_fraction, config.seed)
-
-
-def _open_featurizer(
-    config: TaggerConfig,
-    sentences: Sequence[AspectSentence],
-    on_vectors: Callable[[int, int], None] | None,
-    cache: Path | None,
-) -> tuple[Featurizer, Coverage | None]:
-    if config.encoder is not None:
-        featurizer = PieceFeaturizer(Pretrained.open(config.encoder), pair=False)
-        config.build(featurizer.table)  # incomplete weights are found now and not in the first stage
-        return featurizer, None
-    words = [word for sentence in sentences for word in as_example(sentence).words]
-    data = DataConfig(vectors=config.vectors, dimension=config.dimension)
-    return build_word_featurizer(words, data, config.seed, on_vectors, cache)
+    def _score(self, model: nn.Module, dev: IndexedCorpus) -> tuple[float, float]:
+        """Return precision and F1 of exact spans on held-out sentences."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for row, tags in zip(dev.table.index.tolist(), predict_tags(model, dev), strict=True):
+            number, part = self._parts[row]
+            offset = int(part.id)
+            spans = [(start + offset, end + offset) for start, end in spans_of(tags, part.spans)]
+            found.setdefault(number, []).extend(spans)
+        scores = score_spans([self.sentences[number].aspects for number in found], found.values())
+        return scores.precision, scores.f1

@@ -119,7 +119,7 @@ def _train_joint(arguments: argparse.Namespace) -> int:
 
 def _prepare_tagger(arguments: argparse.Namespace, config: Config) -> TaggerTraining | None:
     """Return the tagger to be trained beside the classifier, if there is to be one."""
-    from pssa.aspects.train_run import prepare_tagger
+    from pssa.aspects.train import prepare_tagger
     from pssa.runs.directory import RunDirectory
     from pssa.training import Team
 

@@ -132,6 +132,15 @@ class RunDirectory:
         make_folder(folder)
         return folder
 
+    def prune(self) -> None:
+        """Delete what only an unfinished run needs: optimiser states, and the vectors and weights that it started with."""
+        stages = self.root / "stages"
+        copies = [stages / f"{name}.safetensors" for name in ("vectors", "start")]
+        for path in [*stages.glob("*/checkpoint.safetensors"), *copies]:
+            path.unlink(missing_ok=True)
+        for folder in (path for path in stages.glob("*") if path.is_dir() and not any(path.iterdir())):
+            folder.rmdir()
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Lock the run while this process writes, and delete the temporary files of a killed one.

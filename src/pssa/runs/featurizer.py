@@ -7,8 +7,8 @@ folder holds its featurizer, so that the folder is all that loading the model ta
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,13 +18,16 @@ from pssa import models
 from pssa.data.example import Corpus, Example
 from pssa.data.pieces import PieceCutter
 from pssa.data.plain_tokenizer import ReadPieces
-from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once
+from pssa.data.validation import format_error
+from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
+from pssa.runs.directory import read_json, write_json
 from pssa.runs.settings import Config, DataConfig
 
 _FOLDER = "encoder"
+_VECTORS, _MATERIALS = "stages/vectors.safetensors", "stages/materials.json"  # of an interrupted training
 _LEAST_WINDOW = 256  # words
 
 
@@ -163,6 +166,37 @@ def build_word_featurizer(
     return WordFeaturizer(vocabulary, table), coverage if vectors else None
 
 
+def save_start(
+    root: Path, featurizer: Featurizer, coverage: Coverage | None, dropped: Mapping[str, int] | None = None
+) -> None:
+    """Keep what an interrupted training starts from again.
+
+    :param dropped: counts of the instances that its data has lost, by reason.
+    """
+    table = featurizer.table
+    if isinstance(table, WordTable):
+        save_matrix(root / _VECTORS, table.matrix.numpy())
+    known = {
+        "dropped": dict(dropped or {}),
+        "coverage": asdict(coverage) if coverage else None,
+        "encoder": table.digest() if isinstance(table, Pretrained) else None,
+    }
+    write_json(root / _MATERIALS, known)
+    featurizer.save(root)
+
+
+def read_start(root: Path) -> tuple[dict[str, int], Coverage | None, str | None]:
+    """Return what `save_start` noted: the dropped instances, the coverage, and the digest of the encoder's weights."""
+    path = root / _MATERIALS
+    known = read_json(path)
+    try:
+        dropped = {str(reason): int(count) for reason, count in known.get("dropped", {}).items()}
+        coverage = Coverage(**known["coverage"]) if known["coverage"] else None
+        return dropped, coverage, known.get("encoder")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged: {format_error(error)}; start the training again") from error
+
+
 def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featurizer:
     """Return the featurizer of an interrupted run.
 
@@ -180,7 +214,7 @@ def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featuri
 def reopen_word_featurizer(root: Path) -> WordFeaturizer:
     """Return the vocabulary and the vectors that an interrupted run began with."""
     vocabulary = Vocabulary.load(root / "vocabulary.json")
-    matrix = load_matrix(root / "stages" / "vectors.safetensors")
+    matrix = load_matrix(root / _VECTORS)
     return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
 
 

@@ -7,7 +7,7 @@ encoder's weights are large and are not copied: they must still be where they we
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import Tensor
@@ -20,14 +20,20 @@ from pssa.data.io import read, read_with, write
 from pssa.data.opinion_words import evidence_source
 from pssa.data.split import folds, hold_out
 from pssa.data.tables import Table
-from pssa.data.validation import format_error
-from pssa.data.vectors import Coverage, save_matrix
+from pssa.data.vectors import Coverage
 from pssa.errors import InputError, setting
-from pssa.models import Pretrained, WordTable
 from pssa.runs import methods
 from pssa.runs.calibration import warn_of_few_kept_out
-from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
-from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
+from pssa.runs.directory import RunDirectory, read_tensors, write_tensors
+from pssa.runs.featurizer import (
+    Featurizer,
+    WordFeaturizer,
+    choose_window,
+    open_featurizer,
+    read_start,
+    reopen_featurizer,
+    save_start,
+)
 from pssa.runs.resolve import MIN_INSTANCES, check, choose_penalty, resolve
 from pssa.runs.settings import Config
 from pssa.runs.warm_start import open_warm_start
@@ -57,20 +63,11 @@ class PreparedData:
             write(self.dev, folder / "dev.jsonl")
         if self.calibration is not None:
             write(self.calibration, folder / _CALIBRATION)
-        table = self.featurizer.table
-        if isinstance(table, WordTable):
-            save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
         if self.start is not None:
             write_tensors(folder / _START, self.start)
-        known = {
-            "dropped": dict(self.corpus.dropped),
-            "coverage": asdict(self.coverage) if self.coverage else None,
-            "encoder": table.digest() if isinstance(table, Pretrained) else None,
-        }
-        write_json(folder / "materials.json", known)
+        save_start(directory.root, self.featurizer, self.coverage, self.corpus.dropped)
         if self.evidence is not None:
             write_evidence(self.evidence, directory.root / "evidence.jsonl")
-        self.featurizer.save(directory.root)
 
     @classmethod
     def load(cls, directory: RunDirectory, config: Config) -> PreparedData:
@@ -78,14 +75,7 @@ class PreparedData:
         folder = directory.root / "stages"
         labels = config.data.labels
         dev_path = folder / "dev.jsonl"
-        known = read_json(folder / "materials.json")
-        try:
-            dropped = {str(reason): int(count) for reason, count in known["dropped"].items()}
-            coverage = Coverage(**known["coverage"]) if known["coverage"] else None
-            digest = known.get("encoder")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            damaged = folder / "materials.json"
-            raise InputError(f"{damaged} is damaged: {format_error(error)}; start the run again") from error
+        dropped, coverage, digest = read_start(directory.root)
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
         featurizer = reopen_featurizer(config, directory.root, digest)
@@ -130,7 +120,11 @@ def prepare(
     config = resolve(given, corpus)
     check(config, supervised=supervised)
     _check_corpora(config, corpus, dev_corpus)
-    featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)
+    start = None
+    if config.data.from_pretrained:
+        featurizer, coverage, start = open_warm_start(config, corpus, on_vectors, cache)
+    else:
+        featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
     corpus = _cut(corpus, featurizer)
     dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
     evidence = None if evidence_for is None else evidence_for(corpus)
@@ -140,15 +134,6 @@ def prepare(
         gamma = choose_penalty(given, mined_by).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
-
-
-def _open_start(
-    config: Config, corpus: Corpus, on_vectors: Callable[[int, int], None] | None, cache: Path | None
-) -> tuple[Featurizer, Coverage | None, dict[str, Tensor] | None]:
-    """Return the featurizer, the coverage of the corpus and, where models start from a trained run, their weights."""
-    if config.data.from_pretrained:
-        return open_warm_start(config, corpus, on_vectors, cache)
-    return *open_featurizer(config, corpus, on_vectors, cache), None
 
 
 def _cut(corpus: Corpus, featurizer: Featurizer) -> Corpus:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -244,7 +243,7 @@ def _carry_out(context: RunContext) -> Path:
     write_card(root / "README.md", config, metrics)
     context.directory.require_whole()
     write_json(root / "metrics.json", metrics)
-    _prune(root)
+    context.directory.prune()
     # Not every observer has it: those of older programs do not.
     if on_finish := getattr(context.observer, "on_finish", None):
         on_finish(metrics, outcome.evidence)
@@ -293,13 +292,4 @@ def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
 def _tidy(directory: RunDirectory) -> None:
     """Finish what a process killed after its last file left undone (best effort; a finished run does not need it)."""
     with suppress(RunError, OSError), directory.locked():
-        _prune(directory.root)
-
-
-def _prune(root: Path) -> None:
-    """Delete what only an unfinished run needs: optimiser states, and the vectors and weights that it started with."""
-    copies = [root / "stages" / f"{name}.safetensors" for name in ("vectors", "start")]
-    for path in [*root.glob("stages/*/checkpoint.safetensors"), *copies]:
-        path.unlink(missing_ok=True)
-    for folder in (path for path in root.glob("stages/*") if path.is_dir() and not os.listdir(path)):
-        folder.rmdir()
+        directory.prune()
