@@ -119,6 +119,7 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
         ),
         (("predict", "--inputs", "f"), "unrecognized arguments: --inputs f (did you mean --input?); see pssa predict"),
         (("train", "--wings"), "unrecognized arguments: --wings"),
+        (("train", "--val", "f"), "unrecognized arguments: --val f (did you mean --dev?); see pssa train --help"),
         (("train", "--modle", "x"), "unrecognized arguments: --modle x (did you mean --model?); see pssa train --help"),
         (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),
         (("predict", "RUN"), "the following arguments are required: --input, --output; see pssa predict --help"),

@@ -322,3 +322,8 @@ def test_a_file_that_is_not_in_the_encoding_named_is_refused(tmp_path: Path) -> 
     path.write_bytes(b"text,aspect,label\na menu\x81,menu,positive\n")
     with pytest.raises(InputError, match=r"is not windows-1252 \(byte 25"):
         read(path, encoding="windows-1252")
+
+
+def test_an_unknown_option_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(InputError, match="'column'; did you mean columns"):
+        read("reviews.csv", column={"text": "review"})  # type: ignore[call-arg]

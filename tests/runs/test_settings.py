@@ -77,12 +77,14 @@ def test_an_unknown_name_unlike_any_other_is_refused() -> None:
         ("model.patience", "training.patience"),
         ("data.train.format", "data.format"),
         ("val", "dev"),
+        ("valdation", "dev"),
+        ("options.attend_aspct", "attend_aspect"),
         ("num_epochs", "epochs"),
         ("leanring_rate", "learning_rate"),
     ],
 )
 def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
-    with pytest.raises(InputError, match=rf"'{name}'; did you mean {meant}\?$"):
+    with pytest.raises(InputError, match=rf"'{name.removeprefix('options.')}'.*; did you mean {meant}\?$"):
         Config().updated({name: 1})
 
 

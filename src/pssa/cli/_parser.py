@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from pssa.data.validation import nearest_name
 from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
 
@@ -63,8 +64,10 @@ class Parser(argparse.ArgumentParser):
                 self._refuse_unknown([option, *options[place + 1 : place + 2]])
 
     def _refuse_unknown(self, unknown: list[str]) -> NoReturn:
-        close = get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
-        meant = close[0] if close else self._propose_option(unknown)
+        names = {option.removeprefix("--").replace("-", "_"): option for option in self._option_string_actions}
+        given = unknown[0].partition("=")[0]
+        near = nearest_name(given[2:].replace("-", "_"), names) if given.startswith("--") else ""
+        meant = names[near] if near else self._propose_option(unknown)
         hint = f" (did you mean {meant}?)" if meant else ""
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 

@@ -10,7 +10,7 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.data.fields import LabelRule
 from pssa.data.label_map import GivenLabelMap, read_label_map
 from pssa.data.rows import ColumnNames, Columns
-from pssa.data.validation import shorten
+from pssa.data.validation import nearest_name, shorten
 from pssa.errors import InputError, setting
 
 ON_ERRORS = ("fail", "skip")
@@ -57,6 +57,11 @@ class ReadOptions:
     @classmethod
     def of(cls, **given: Unpack[ReadSettings]) -> ReadOptions:
         """Build from the keyword arguments of `read`."""
+        known = [each.name for each in fields(cls)]
+        if unknown := [name for name in given if name not in known]:
+            near = nearest_name(unknown[0], known)
+            advice = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+            raise InputError(f"unknown option {shorten(unknown[0])}; {advice}")
         values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         values["columns"] = Columns.of(values.get("columns"))
         values["label_map"] = tuple(read_label_map(values.get("label_map")).items())

@@ -13,6 +13,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -33,6 +34,13 @@ _MAX_REPR = 300
 _MAX_DOTS = 1000  # on a line of TOML
 _MAX_TOML = 1 << 20  # bytes of a file of settings
 _QUOTE = reprlib.Repr()
+# Names that other libraries have for ours.
+_ELSEWHERE = {
+    **dict.fromkeys(("val", "valid", "validation", "eval_data", "eval_dataset"), "dev"),
+    **dict.fromkeys(("num_epochs", "n_epochs", "num_train_epochs"), "epochs"),
+    **dict.fromkeys(("random_state", "random_seed"), "seed"),
+    **{"max_iter": "max_epochs", "bs": "batch_size", "max_length": "max_pieces"},
+}
 _QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
 _QUOTE.maxlevel = 2
 
@@ -68,6 +76,14 @@ def join_names(names: Iterable[str]) -> str:
     listed = [name if name.isprintable() and len(name) <= _MAX_NAME else shorten(name) for name in known[:_MAX_NAMES]]
     more = [f"and {len(known) - _MAX_NAMES} more"] if len(known) > _MAX_NAMES else []
     return ", ".join(listed + more) or "(none)"
+
+
+def nearest_name(given: str, known: Iterable[str]) -> str:
+    """Return the known name that is meant, also by the name that other libraries have for it; empty if none is near."""
+    names = dict.fromkeys(known)
+    meant = {name: name for name in names} | {other: name for other, name in _ELSEWHERE.items() if name in names}
+    close = get_close_matches(given.strip("_"), meant, n=1, cutoff=0.5)
+    return meant[close[0]] if close else ""
 
 
 def is_fault(error: BaseException) -> bool:

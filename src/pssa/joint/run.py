@@ -28,7 +28,7 @@ from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.data.reviews import Review, read_reviews
 from pssa.data.tokenize import tokenize
-from pssa.data.validation import shorten
+from pssa.data.validation import nearest_name, shorten
 from pssa.errors import InputError, import_extra, setting
 from pssa.joint.decoding import choose_decoding
 from pssa.joint.model import JointLoss, JointModel
@@ -101,8 +101,10 @@ def train_reviews(
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
-        known = ", ".join(setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING))
-        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; known: {known}")
+        known = {name: setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING)}
+        near = nearest_name(unknown[0], known)
+        advice = f"did you mean {known[near]}?" if near else f"known: {', '.join(known.values())}"
+        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; {advice}")
     values = _SETTINGS | dict(settings)
     reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}
     if bool(values["encoder"]) == bool(values["from_pretrained"]):

@@ -9,7 +9,6 @@ Reading a configuration must not load torch: the command line and everything tha
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
-from pssa.data.validation import brief_repr, read_toml, shorten
+from pssa.data.validation import brief_repr, nearest_name, read_toml, shorten
 from pssa.errors import InputError
 from pssa.runs.presets import preset_values
 from pssa.runs.setting_types import MAX_NAME, TABLES, as_type, check_ranges, kind_of, setting_field
@@ -29,21 +28,6 @@ UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
-_MIN_SIMILARITY = 0.5  # of a known name to one that is unknown
-# Names that other libraries have for ours.
-_ELSEWHERE = {
-    "val": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "eval_data": "dev",
-    "eval_dataset": "dev",
-    "num_epochs": "epochs",
-    "n_epochs": "epochs",
-    "num_train_epochs": "epochs",
-    "max_iter": "max_epochs",
-    "random_state": "seed",
-    "bs": "batch_size",
-}
 
 
 @dataclass(frozen=True)
@@ -312,8 +296,9 @@ class Config:
         if key in known:
             return section, key
         if section == "options" and name != key:
-            listed = ", ".join(sorted(known))
-            raise InputError(f"unknown option {shorten(key)} of model {self.model}; known: {listed}")
+            near = nearest_name(key[:MAX_NAME], known)
+            advice = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
+            raise InputError(f"unknown option {shorten(key)} of model {self.model}; {advice}")
         raise self._unknown(name)
 
     def _checked(self, section: str, key: str, value: Any) -> Any:
@@ -336,13 +321,10 @@ class Config:
         last = name.rpartition(".")[2][:MAX_NAME]
         by_option = {each.metadata["option"]: each.name for _, each, _ in option_fields() if each.metadata["option"]}
         # Python needs another name for an option such as --from, which is often written from_.
-        meant = (by_option | _ELSEWHERE).get(last.strip("_"))
-        close = [meant] if meant else difflib.get_close_matches(last, keys, n=1, cutoff=_MIN_SIMILARITY)
-        if not close:
+        meant = by_option.get(last.strip("_")) or nearest_name(last, keys)
+        if not meant:
             return InputError(f"unknown setting {shorten(name)}; print(pssa.Config().to_toml()) lists those that exist")
-        return InputError(
-            f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?"
-        )
+        return InputError(f"unknown setting {shorten(name)}; did you mean {keys[meant] if '.' in name else meant}?")
 
     def flat(self) -> dict[str, Any]:
         """Return every setting by its dotted name."""
