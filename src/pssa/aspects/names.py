@@ -79,14 +79,14 @@ class NameFinder:
         words = list(_words(sentence))
         place = 0
         while place < len(words):
-            chosen = (words[place : place + n] for n in self._lengths.get(words[place][0], ()))
-            name = next(filter(self._is_name, chosen), [])
-            if name:
-                yield name[0][1][0], name[-1][1][1]
-            place += len(name) or 1
-
-    def _is_name(self, words: Sequence[tuple[str, Span]]) -> bool:
-        return tuple(word for word, _ in words) in self._forms
+            length = 1
+            for n in self._lengths.get(words[place][0], ()):
+                chosen = words[place : place + n]
+                if tuple(word for word, _ in chosen) in self._forms:
+                    yield chosen[0][1][0], chosen[-1][1][1]
+                    length = len(chosen)
+                    break
+            place += length
 
 
 def parse_names(given: str | Iterable[str]) -> tuple[str, ...]:
@@ -148,8 +148,5 @@ def _words(text: str) -> Iterator[tuple[str, Span]]:
     for place, (start, end) in enumerate(spans):
         is_inner = 0 < place < len(spans) - 1 and spans[place - 1][1] == start and spans[place + 1][0] == end
         if not (is_inner and text[start:end] == "-"):
-            yield _spelling(text[start:end]), (start, end)
-
-
-def _spelling(word: str) -> str:
-    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+            word = unicodedata.normalize("NFKC", text[start:end]).casefold().replace("’", "'")
+            yield word, (start, end)

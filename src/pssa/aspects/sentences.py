@@ -63,9 +63,10 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     start = 0
     for end in (*_ends(text), len(text)):
-        first, last = _strip(text, start, end)
-        if first < last:
-            spans.extend(_cut(text, first, last))
+        inside = text[start:end]
+        if inside and not inside.isspace():
+            first = start + len(inside) - len(inside.lstrip())
+            spans.extend(_cut(text, first, start + len(inside.rstrip())))
         start = end
     return tuple(spans)
 
@@ -76,19 +77,13 @@ def _ends(text: str) -> Iterator[int]:
         is_open = end == len(text) or text[end].isspace()
         if (
             kind in ("wide", "tag")
-            or (kind == "line" and _ends_line(text, end))
+            or (kind == "line" and (_BLANK_LINE.match(text, end, end + _LONGEST_GAP) or _LIST_ITEM.match(text, end)))
+            or (kind == "line" and _begins_anew(text, end))
             or (kind in ("dots", "emoji") and is_open and _begins_anew(text, end))
             or (kind == "marks" and is_open and not _is_abbreviation(text, found))
             or (kind == "marks" and not is_open and _is_run_on(text, found))
         ):
             yield end
-
-
-def _ends_line(text: str, end: int) -> bool:
-    """Return whether the line that ends before `end` ends a sentence too."""
-    if _BLANK_LINE.match(text, end, end + _LONGEST_GAP) or _LIST_ITEM.match(text, end):
-        return True
-    return _begins_anew(text, end)
 
 
 def _begins_anew(text: str, place: int) -> bool:
@@ -156,14 +151,6 @@ def _best_break(text: str, words: Sequence[Span]) -> int:
             if any(mark in text[words[after - 1][0] : words[after][0]] for mark in marks):
                 return after
     return len(words)
-
-
-def _strip(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def split_review(review: Review) -> tuple[list[Review], Counter[str]]:

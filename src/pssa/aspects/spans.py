@@ -25,7 +25,7 @@ from pssa.data.formats import find_format, scan
 from pssa.data.io import format_of
 from pssa.data.read_options import check_encoding
 from pssa.data.reviews import Review
-from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
+from pssa.data.rows import ColumnNames, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import is_integer, shorten
@@ -90,7 +90,7 @@ def read_sentences(
     named = replace(Columns.of(columns), text_only=not (group or has_all))
     if scan_reviews := find_format(name).scan_reviews:
         return tuple(_sentences_of(path, scan_reviews(file)))
-    events = (_checked(path, event) for event in scan(file, name, named))
+    events = scan(file, name, named)
     found = tuple(_grouped(path, events, by_line=has_all) if group or has_all else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")
@@ -112,35 +112,27 @@ def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
     return find_format(format_of(path, format)).lists_all_aspects
 
 
-def _checked(path: str | Path, event: Row | Dropped | Problem) -> Row | Dropped:
-    if isinstance(event, Problem):
-        raise InputError.at(path, event.line, event.message)
-    return event
-
-
-def _listed(path: str | Path, events: Iterable[Row | Dropped]) -> Iterator[AspectSentence]:
+def _listed(path: str | Path, events: Iterable[Event]) -> Iterator[AspectSentence]:
     """Yield the sentence of each row that has a list of aspects."""
     for event in events:
+        if isinstance(event, Problem):
+            raise InputError.at(path, event.line, event.message)
         if isinstance(event, Dropped):
             continue
         if _LISTED not in event.fields:
             advice = f"add them, or join lines of the same sentence with {_GROUP} if the file has all aspects"
             raise InputError.at(path, event.line, f"has no {_EXPECTED}; {advice}")
+        given, key = event.fields.get("id"), event.fields.get("sentence_id")
+        name = str(given) if isinstance(given, str | int) and str(given) else str(event.line)
         try:
-            yield _sentence(event)
+            text = require_text(event)
+            values = _aspect_list(event.fields[_LISTED])
+            if len(values) > _MAX_ASPECTS:
+                raise InputError(f"`{_LISTED}` has {len(values)} aspects; expected at most {_MAX_ASPECTS}")
+            aspects = [_offsets(value, text) for value in values]
+            yield AspectSentence.build(text, aspects, name, str(key) if key else "")
         except InputError as error:
             raise InputError.at(path, event.line, error.message) from error
-
-
-def _sentence(row: Row) -> AspectSentence:
-    text = require_text(row)
-    values = _aspect_list(row.fields[_LISTED])
-    if len(values) > _MAX_ASPECTS:
-        raise InputError(f"`{_LISTED}` has {len(values)} aspects; expected at most {_MAX_ASPECTS}")
-    given = row.fields.get("id")
-    name = str(given) if isinstance(given, str | int) and str(given) else str(row.line)
-    key = row.fields.get("sentence_id")
-    return AspectSentence.build(text, [_offsets(value, text) for value in values], name, str(key) if key else "")
 
 
 def require_text(row: Row) -> str:
@@ -195,7 +187,7 @@ def _offsets(value: Any, text: str) -> Span:
     return start, end
 
 
-def _grouped(path: str | Path, events: Iterable[Row | Dropped], by_line: bool) -> Iterator[AspectSentence]:
+def _grouped(path: str | Path, events: Iterable[Event], by_line: bool) -> Iterator[AspectSentence]:
     """Yield each sentence once, with the aspects of all its rows, in the order of their first rows.
 
     :param by_line: whether rows of one line are a sentence, as in XML; otherwise those with the same text and sentence id.
@@ -203,6 +195,8 @@ def _grouped(path: str | Path, events: Iterable[Row | Dropped], by_line: bool) -
     texts: dict[tuple[int, str, str], tuple[int, str, str]] = {}
     aspects: dict[tuple[int, str, str], list[Span]] = {}
     for event in events:
+        if isinstance(event, Problem):
+            raise InputError.at(path, event.line, event.message)
         if isinstance(event, Dropped):
             text, name = event.text, event.sentence_id or ""
             spans: list[Span] = []

@@ -130,19 +130,17 @@ def _parse_header(content: str) -> tuple[Header, int]:
 def _parse_example(content: str) -> ExampleEvidence:
     values = parse_fields(_parse_line(content), "", _EXAMPLE)
     findings = values.pop("findings")
-    example = ExampleEvidence(**values)
-    return replace(example, findings=tuple(_parse_finding(fields, example) for fields in findings))
-
-
-def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
-    given = fields.pop("text"), fields.pop("span")
-    finding = Finding(**fields)
-    if 0 <= finding.word < len(example.words):
-        expected = example.words[finding.word], example.spans[finding.word]
-        if given != expected:
-            what = f"is given as {shorten(given[0])} at {given[1]}, but is {shorten(expected[0])} at {expected[1]}"
-            raise InputError(f"word {finding.word} {what}; correct the index, or the text and the span")
-    return finding
+    example, found = ExampleEvidence(**values), []
+    for fields in findings:
+        given = fields.pop("text"), fields.pop("span")
+        finding = Finding(**fields)
+        if 0 <= finding.word < len(example.words):
+            expected = example.words[finding.word], example.spans[finding.word]
+            if given != expected:
+                what = f"is given as {shorten(given[0])} at {given[1]}, but is {shorten(expected[0])} at {expected[1]}"
+                raise InputError(f"word {finding.word} {what}; correct the index, or the text and the span")
+        found.append(finding)
+    return replace(example, findings=tuple(found))
 
 
 def _parse_line(content: str) -> dict[str, Any]:

@@ -42,15 +42,12 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
 
 
 def _contents(file: InputFile) -> Iterator[str | Problem]:
-    """Yield the text of each object, as its braces delimit it."""
+    """Yield the text of each object, as its braces delimit it, and what is wrong with the last."""
     scanner = _Scanner()
     with open_text(file) as stream:
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         while chunk := stream.read(_CHUNK):
-            for found in scanner.feed(decoder.decode(chunk)):
-                yield found
-                if isinstance(found, Problem):
-                    return
+            yield from scanner.feed(decoder.decode(chunk))
     if fault := scanner.unfinished():
         yield fault
 

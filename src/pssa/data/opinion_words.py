@@ -92,11 +92,21 @@ def _marked_words(path: str | Path) -> Iterator[tuple[Target | None, frozenset[i
 
 def _towe_rows(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
     for line, content in read_text(Path(path)):
-        if line > 1:
-            try:
-                yield _parse_row(content)
-            except InputError as error:
-                raise InputError.at(path, line, error.message) from None
+        if line == 1:
+            continue
+        try:
+            if fault := describe_damage(content):
+                raise InputError(fault)
+            columns = content.rstrip("\r\n").split("\t")
+            if len(columns) != len(_COLUMNS):
+                raise InputError(f"has {len(columns)} columns; expected {len(_COLUMNS)}, separated by tabs")
+            _, sentence, target_tags, opinion_tags = columns
+            # The words of the sentence: those in the tags are sometimes misspelt in the public files.
+            words = sentence.split()
+            target = _target(words, _marked(target_tags, "target_tags", len(words)))
+            yield target, frozenset(_offsets(words, _marked(opinion_tags, "opinion_words_tags", len(words))))
+        except InputError as error:
+            raise InputError.at(path, line, error.message) from None
 
 
 def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evidence:
@@ -135,20 +145,6 @@ def _offsets(words: Sequence[str], marked: Container[int]) -> list[int]:
 def _target(words: Sequence[str], marked: Container[int]) -> Target | None:
     offsets = _offsets(words, marked)
     return (_letters(words)[0], offsets[0], offsets[-1] + 1) if offsets else None
-
-
-def _parse_row(content: str) -> tuple[Target | None, frozenset[int]]:
-    fault = describe_damage(content)
-    if fault:
-        raise InputError(fault)
-    columns = content.rstrip("\r\n").split("\t")
-    if len(columns) != len(_COLUMNS):
-        raise InputError(f"has {len(columns)} columns; expected {len(_COLUMNS)}, separated by tabs")
-    _, sentence, target_tags, opinion_tags = columns
-    # The words of the sentence: those in the tags are sometimes misspelt in the public files.
-    words = sentence.split()
-    target = _target(words, _marked(target_tags, "target_tags", len(words)))
-    return target, frozenset(_offsets(words, _marked(opinion_tags, "opinion_words_tags", len(words))))
 
 
 def _marked(tags: str, column: str, words: int) -> frozenset[int]:

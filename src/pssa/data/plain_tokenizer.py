@@ -90,7 +90,15 @@ class PlainTokenizer:
                 found += self._rest.encode_batch([text for _, _, text in tails], add_special_tokens=False)
         rows = np.array([*range(len(texts)), *(row for row, _, _ in tails)])
         shifts = np.array([0] * len(texts) + [start for _, start, _ in tails])
-        return _read_pieces(found, rows, shifts)
+        ids = [encoding.ids for encoding in found]
+        counts = [*map(len, ids)]
+        spans = flat_array(chain.from_iterable(encoding.offsets for encoding in found)).reshape(-1, 2)
+        spans += np.repeat(shifts, counts)[:, None]
+        pieces = ReadPieces(np.repeat(rows, counts), flat_array(ids), spans[:, 0], spans[:, 1])
+        if not tails:
+            return pieces
+        order = pieces.rows.argsort(kind="stable")  # what follows a cut comes after what is before it
+        return ReadPieces(*(column[order] for column in pieces))
 
     @cached_property
     def _first(self) -> Any:
@@ -99,20 +107,6 @@ class PlainTokenizer:
     @cached_property
     def _rest(self) -> Any:
         return _copy(self.tokenizer, _AFTER_A_CUT)
-
-
-def _read_pieces(encodings: Sequence[Any], rows: Array, shifts: Array) -> ReadPieces:
-    """Return what the tokenizer found: `rows` and `shifts` are the text of each encoding and its offset there."""
-    ids = [encoding.ids for encoding in encodings]
-    counts = [*map(len, ids)]
-    spans = flat_array(chain.from_iterable(encoding.offsets for encoding in encodings)).reshape(-1, 2)
-    spans += np.repeat(shifts, counts)[:, None]
-    of_row = np.repeat(rows, counts)
-    found = ReadPieces(of_row, flat_array(ids), spans[:, 0], spans[:, 1])
-    if (np.diff(rows) >= 0).all():
-        return found
-    order = of_row.argsort(kind="stable")  # what follows a cut comes after what is before it
-    return ReadPieces(*(column[order] for column in found))
 
 
 def flat_array(rows: Iterable[Iterable[int]]) -> Array:

@@ -132,7 +132,13 @@ class Columns:
         if isinstance(given, Columns):
             return given
         if isinstance(given, str):
-            pairs = [_parse_pair(pair) for pair in _NEXT_PAIR.split(given)]
+            pairs = []
+            for pair in _NEXT_PAIR.split(given):
+                name, equals, column = (part.strip() for part in pair.partition("="))
+                if not (name and equals and (column or name != "text")):  # every instance has a text
+                    expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
+                    raise InputError(f"{_COLUMNS} has {shorten(pair)}; {expected}")
+                pairs.append((name, column))
         elif given is None or isinstance(given, Mapping):
             pairs = list((given or {}).items())
         else:
@@ -309,14 +315,6 @@ def _find_usual(name: str, columns: Iterable[str]) -> str:
         if words and {word.removesuffix("s") for word in words} <= usual:
             return column
     return ""
-
-
-def _parse_pair(pair: str) -> tuple[str, str]:
-    name, equals, column = (part.strip() for part in pair.partition("="))
-    if not (name and equals and (column or name != "text")):  # every instance has a text
-        expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
-        raise InputError(f"{_COLUMNS} has {shorten(pair)}; {expected}")
-    return name, column
 
 
 def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:

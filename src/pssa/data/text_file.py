@@ -291,8 +291,16 @@ def _open_packed(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedRe
         raise InputError.at(path, None, "is a directory; give the text file in it")
     try:
         file = stack.enter_context(path.open("rb"))
+        start = file.read(4)
+        file.seek(0)
+        stream = cast(io.RawIOBase, file)
+        if start[:2] == b"\x1f\x8b":
+            stream = BoundedStream(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
+        elif start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
+            archive = stack.enter_context(zipfile.ZipFile(file))
+            stream = BoundedStream(path, stack.enter_context(archive.open(_text_member(path, archive))))
         # Zip members read lines in Python; the buffer around them reads lines in C.
-        return file, io.BufferedReader(_unpack(path, file, stack), _PACKED_BUFFER)
+        return file, io.BufferedReader(stream, _PACKED_BUFFER)
     except InputError:
         raise
     except OSError as error:
@@ -300,17 +308,6 @@ def _open_packed(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedRe
     except _DAMAGED as error:  # RuntimeError: encrypted, or an unknown method
         what = f"is an archive that cannot be opened: {format_error(error)}; unpack it first"
         raise InputError.at(path, None, what) from error
-
-
-def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> io.RawIOBase:
-    start = file.read(4)
-    file.seek(0)
-    if start[:2] == b"\x1f\x8b":
-        return BoundedStream(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
-    if start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
-        archive = stack.enter_context(zipfile.ZipFile(file))
-        return BoundedStream(path, stack.enter_context(archive.open(_text_member(path, archive))))
-    return cast(io.RawIOBase, file)
 
 
 def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:

@@ -42,7 +42,11 @@ def tokenize(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
 
 @lru_cache(_N_TEXTS)
 def _words(text: str) -> tuple[Span, ...]:
-    return tuple([match.span() for match in _pattern_for(text).finditer(text)])
+    pattern = _WORD
+    if not text.isascii():  # the pattern with marks and emoji is slower, and few texts need it
+        mark, marked = _patterns_of_marks()
+        pattern = marked if mark.search(text) else _WORD
+    return tuple([match.span() for match in pattern.finditer(text)])
 
 
 def split_on_space(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
@@ -58,14 +62,6 @@ def cut_at(spans: tuple[Span, ...], breaks: tuple[int, ...]) -> tuple[Span, ...]
             start, end = spans[place]
             spans = (*spans[:place], (start, cut), (cut, end), *spans[place + 1 :])
     return spans
-
-
-def _pattern_for(text: str) -> re.Pattern[str]:
-    """Return the pattern of a word; the one with marks and emoji is slower, and few texts need it."""
-    if text.isascii():
-        return _WORD
-    mark, marked = _patterns_of_marks()
-    return marked if mark.search(text) else _WORD
 
 
 @cache

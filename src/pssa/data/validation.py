@@ -163,12 +163,12 @@ def parse_fields(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[s
 
 def parsers_of(kind: type[DataclassInstance], **others: Parser) -> dict[str, Parser]:
     """Return a parser for each field of a dataclass: the given one, or the one of its annotation."""
-    return {field.name: others.get(field.name) or _parser_of(str(field.type)) for field in fields(kind)}
-
-
-def _parser_of(annotation: str) -> Parser:
-    base = annotation.removesuffix(" | None")
-    return _PARSERS[base] if base == annotation else optional(_PARSERS[base])
+    found = dict(others)
+    for field in fields(kind):
+        if field.name not in others:
+            base = str(field.type).removesuffix(" | None")
+            found[field.name] = _PARSERS[base] if base == field.type else optional(_PARSERS[base])
+    return {field.name: found[field.name] for field in fields(kind)}
 
 
 def object_of(parsers: Mapping[str, Parser]) -> Parser:

@@ -139,9 +139,14 @@ def read_vectors_once(
     """
     if folder is None or Path(path).is_dir():
         return read_vectors(path, words, extra_rows=extra_rows, observer=observer)
-    entry = folder / f"{_cache_key(Path(path), words, extra_rows)}.safetensors"
-    if (known := _load_cached(entry)) is not None:
-        return known
+    # `read_vectors` reports a missing file.
+    known = Path(path).stat() if Path(path).is_file() else None
+    facts = (known.st_size, known.st_mtime_ns) if known else ()
+    key = repr((str(Path(path).resolve()), facts, extra_rows, sorted(words)))
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    entry = folder / f"{digest}.safetensors"
+    if (cached := _load_cached(entry)) is not None:
+        return cached
     vectors = read_vectors(path, words, extra_rows=extra_rows, observer=observer)
     # Without room for a cache, continue without one.
     with contextlib.suppress(OSError):
@@ -211,20 +216,16 @@ def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorR
             if _HEADER.fullmatch(line):
                 continue
         if not dimension:
-            dimension = _first_dimension(path, number, line)
+            dimension = line.count(b" ")
+            if not dimension:
+                expected = "expected a word and its values, separated by spaces"
+                raise InputError.at(path, number, f"is not a vector; {expected}")
+            if dimension > _MAX_VALUES:
+                raise InputError.at(path, number, f"has {dimension} values; expected at most {_MAX_VALUES}")
+            _values(path, number, line, dimension)  # tells prose from vectors even if no row is kept
         yield number, _word(path, number, line, dimension), line, dimension
     if not dimension:
         raise InputError.at(path, None, "has no vectors; expected a word and its values on every line")
-
-
-def _first_dimension(path: Path, number: int, line: bytes) -> int:
-    dimension = line.count(b" ")
-    if not dimension:
-        raise InputError.at(path, number, "is not a vector; expected a word and its values, separated by spaces")
-    if dimension > _MAX_VALUES:
-        raise InputError.at(path, number, f"has {dimension} values; expected at most {_MAX_VALUES}")
-    _values(path, number, line, dimension)  # tells prose from vectors even if no row is kept
-    return dimension
 
 
 def _values(path: Path, number: int, line: bytes, dimension: int) -> npt.NDArray[np.float32]:
@@ -253,13 +254,6 @@ def _word(path: Path, number: int, line: bytes, dimension: int) -> bytes:
         if not _NUMBER.fullmatch(word.rpartition(b" ")[2]):
             return word
     raise InputError.at(path, number, f"has {spaces} values; expected {dimension} as in the first row")
-
-
-def _cache_key(path: Path, words: Collection[str], extra_rows: int) -> str:
-    # `read_vectors` reports a missing file.
-    facts = (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else ()
-    key = repr((str(path.resolve()), facts, extra_rows, sorted(words)))
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def _load_cached(entry: Path) -> Vectors | None:

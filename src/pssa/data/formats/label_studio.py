@@ -242,14 +242,11 @@ def _place(text: str, annotations: Sequence[Sequence[_Region]]) -> tuple[str, li
 
     :raises InputError: if a span is not in the text.
     """
-    plain = html.unescape(text)
-    regions = [region for each in annotations for region in each]
-    for seen in (text, plain):
+    for seen in (text, html.unescape(text)):
         for offset in (_same, _from_utf16(seen)):
-            if all(_fits(seen, region, offset) for region in regions):
-                return seen, [
-                    [(_trim(seen, _offsets(region, offset)), region) for region in each] for each in annotations
-                ]
+            fitted = [[(span, each) for each in one if (span := _fit(seen, each, offset))] for one in annotations]
+            if [*map(len, fitted)] == [*map(len, annotations)]:
+                return seen, fitted
     return text, [[(_search(text, region), region) for region in each] for each in annotations]
 
 
@@ -268,14 +265,15 @@ def _from_utf16(text: str) -> Callable[[int], int]:
     return lambda offset: places[offset] if 0 <= offset < len(places) else -1
 
 
-def _offsets(region: _Region, offset: Callable[[int], int]) -> Span:
-    return offset(region.start), offset(region.end)
-
-
-def _fits(text: str, region: _Region, offset: Callable[[int], int]) -> bool:
-    start, end = _offsets(region, offset)
-    is_inside = 0 <= start < end <= len(text) and bool(text[start:end].strip())
-    return is_inside and (region.quoted is None or _spaced(region.quoted) == _spaced(text[start:end]))
+def _fit(text: str, region: _Region, offset: Callable[[int], int]) -> Span | None:
+    """Return where a span is, without white space at its ends; None if its offsets are of another text."""
+    start, end = offset(region.start), offset(region.end)
+    if not 0 <= start < end <= len(text):
+        return None
+    inside = text[start:end]
+    if not inside.strip() or (region.quoted is not None and _spaced(region.quoted) != _spaced(inside)):
+        return None
+    return start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip())
 
 
 def _spaced(text: str) -> str:
@@ -292,12 +290,6 @@ def _search(text: str, region: _Region) -> Span:
         return found[0]
     what = f"the span {region.start}-{region.end}, {shorten(region.quoted)}, is not there in the text {shorten(text)}"
     raise InputError(f"{what}; was the text changed after it was labelled?")
-
-
-def _trim(text: str, span: Span) -> Span:
-    """Return the span without white space at its ends."""
-    inside = text[span[0] : span[1]]
-    return span[0] + len(inside) - len(inside.lstrip()), span[1] - len(inside) + len(inside.rstrip())
 
 
 def _agree(annotations: Sequence[_Placed]) -> tuple[list[tuple[int, int, str, str | None]], int]:

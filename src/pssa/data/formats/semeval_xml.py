@@ -161,7 +161,15 @@ def _feed(parser: Any, chunk: bytes) -> Problem | None:
 
 
 def _sentence(sentence_id: str, text: str, aspects: Sequence[Example]) -> str:
-    terms = "".join(f"      {_term(example)}\n" for example in aspects)
+    terms = ""
+    for example in aspects:
+        start, end = example.aspect_chars
+        attributes = f'term={_attribute(example.aspect_text)} from="{start}" to="{end}"'
+        if example.label is not None:
+            attributes += f" polarity={_attribute(example.label)}"
+        if words := words_as_text(example):
+            attributes += f' words="{words}"'
+        terms += f"      <aspectTerm {attributes}/>\n"
     lines = (
         f"  <sentence id={_attribute(sentence_id)}>",
         f"    <text>{escape(_allowed(text), _LINE_ENDS)}</text>",
@@ -169,17 +177,6 @@ def _sentence(sentence_id: str, text: str, aspects: Sequence[Example]) -> str:
         "  </sentence>\n",
     )
     return "\n".join(lines)
-
-
-def _term(example: Example) -> str:
-    start, end = example.aspect_chars
-    attributes = f'term={_attribute(example.aspect_text)} from="{start}" to="{end}"'
-    if example.label is not None:
-        attributes += f" polarity={_attribute(example.label)}"
-    words = words_as_text(example)
-    if words:
-        attributes += f' words="{words}"'
-    return f"<aspectTerm {attributes}/>"
 
 
 def _attribute(value: str) -> str:

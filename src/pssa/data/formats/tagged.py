@@ -40,7 +40,22 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
 
 def encode(examples: Sequence[Example]) -> bytes:
     """Return one line per example: its words with one space between them."""
-    return "".join(f"{_line(example)}\n" for example in examples).encode()
+    lines = []
+    for example in examples:
+        suffix = _SUFFIXES.get(example.label or "")
+        if suffix is None:
+            raise InputError(f"example {example.id!r}: label {example.label!r} has no tag; use a format such as .jsonl")
+        start, end = example.aspect
+        words = example.words
+        tagged = [token + suffix for word in words[start:end] for token in word.split()]
+        tokens = [*" ".join(words[:start]).split(), *tagged, *" ".join(words[end:]).split()]
+        line = " ".join(tokens)
+        read_back = _parse(1, tokens)
+        if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
+            what = f"another word looks tagged in {line!r}"
+            raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
+        lines.append(f"{line}\n")
+    return "".join(lines).encode()
 
 
 def is_tagged(token: str) -> bool:
@@ -68,21 +83,6 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     if others := [token for token in tokens[end:] if is_tagged(token)]:
         warnings.append(f"tags after the aspect, {shorten(' '.join(others))}, are read as context")
     return Row(line, fields, tuple(warnings))
-
-
-def _line(example: Example) -> str:
-    suffix = _SUFFIXES.get(example.label or "")
-    if suffix is None:
-        raise InputError(f"example {example.id!r}: label {example.label!r} has no tag; use a format such as .jsonl")
-    start, end = example.aspect
-    words = example.words
-    tagged = [token + suffix for word in words[start:end] for token in word.split()]
-    tokens = [*" ".join(words[:start]).split(), *tagged, *" ".join(words[end:]).split()]
-    line = " ".join(tokens)
-    read_back = _parse(1, tokens)
-    if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
-        raise InputError(f"example {example.id!r}: another word looks tagged in {line!r}; use a format such as .jsonl")
-    return line
 
 
 FORMAT = Format(
