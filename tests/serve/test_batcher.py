@@ -311,7 +311,7 @@ def test_small_requests_come_before_large_ones_that_were_begun_in_two_of_three_t
 def test_a_large_request_gets_a_short_turn_at_the_measured_pace(
     batcher: Batcher, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Batcher, "_measure", lambda *_: None)
+    monkeypatch.setattr("pssa.serve.batcher._MEMORY", 1.0)  # of the pace that is set below
     busy(batcher, recorder)
     batcher._paces = {("first", None): 0.01}  # seconds per position, of which these examples have two
     large, small = batcher.submit(order("a x", "b x", "c x", "d x")), batcher.submit(order("e x"))

@@ -17,6 +17,8 @@ from tests.serve.recorder import until
 from pssa.aspects import NameFinder
 from pssa.data.tokenize import Span
 from pssa.runs import Classifier
+from pssa.runs.loading import RuntimeFinder
+from pssa.runs.run_names import starter_run
 from pssa.serve import batcher
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
@@ -168,3 +170,15 @@ def test_a_tagger_that_is_named_is_loaded_instead_of_the_one_of_the_run(
     for tagger in (Path("elsewhere"), None):
         open_batcher([folders.first, folders.versus], Limits(), tagger=tagger).close()
     assert loaded == [Path("elsewhere"), folders.first]
+
+
+@pytest.mark.parametrize("place", ["first", "versus"])
+def test_a_run_that_finds_and_labels_is_loaded_once(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(batcher, "open_finder", None)
+    served = [starter_run(), folders.first] if place == "first" else [folders.first, starter_run()]
+    service = open_batcher(served, Limits())
+    assert isinstance(service.finder, RuntimeFinder)
+    assert service.finder.runtime is service.runs[place].classifier.runtime
+    service.close()

@@ -120,14 +120,14 @@ def open_finder(path: str | Path, device: str = "cpu") -> Finder:
     """Load what finds aspects: an exported run, the directory of a tagger, or a run that has one."""
     folder = resolve_run(path)
     if runtime_kind(folder) != "torch":
-        return _RuntimeFinder(load_runtime(folder, device))
+        return RuntimeFinder(load_runtime(folder, device))
     from pssa.aspects.tagger_finder import load_finder
 
     return load_finder(folder, device)
 
 
 @dataclass(frozen=True)
-class _RuntimeFinder:
+class RuntimeFinder:
     """A runtime of which only the places of aspects are used."""
 
     runtime: Runtime

@@ -16,7 +16,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from pssa.predict.rows import Value, score_each
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
 from pssa.runs.input_profile import NEW_ASPECT
-from pssa.runs.loading import is_joint, open_finder
+from pssa.runs.loading import RuntimeFinder, is_joint, open_finder
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 from pssa.serve.turns import TurnThread
@@ -185,7 +185,9 @@ class Batcher:
             batch = [aspect for _, aspects in parts for aspect in aspects]
             began = time.perf_counter()
             results = iter(score(self.runs[run].classifier, batch, saliency))
-            self._measure(parts, time.perf_counter() - began)
+            pace = (time.perf_counter() - began) / max(1, sum(_cost(*part) for part in parts))
+            known = self._paces.get((run, saliency), pace)
+            self._paces[run, saliency] = pace + _MEMORY * (known - pace)  # a moving average
             self.metrics.batch("predict" if saliency is None else "explain", len(batch))
             for request, aspects in parts:
                 request.results += [next(results) for _ in aspects]
@@ -202,16 +204,13 @@ class Batcher:
                     self._changed.wait()
                 if not self._queue:
                     return []
-                self._wait_for_others()
+                # Wait a little for as many aspects as the last batch had: clients that were answered tend to ask again.
+                enough = min(self._last_size, self.limits.batch)
+                until = time.monotonic() + self.limits.wait_ms / 1000
+                while self.n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
+                    self._changed.wait(left)
                 if self._queue:  # clients that waited may have left
                     return self._take()
-
-    def _wait_for_others(self) -> None:
-        """Wait a little for as many aspects as the last batch had: clients that were answered tend to ask again."""
-        enough = min(self._last_size, self.limits.batch)
-        until = time.monotonic() + self.limits.wait_ms / 1000
-        while self.n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
-            self._changed.wait(left)
 
     def _take(self) -> list[_Part]:
         ordered = self._in_turn()
@@ -222,7 +221,9 @@ class Batcher:
             start = end = request.n_taken
             while end < len(request.aspects):
                 n_words = max(longest, request.aspects[end].n_words)
-                if n_examples and not self._fits(request, n_examples + 1, n_words):
+                seconds = (n_examples + 1) * cost(n_words, request.saliency) * self._paces.get(kind, 0.0)
+                is_long = request.is_large and seconds > _TURN_SECONDS
+                if n_examples and (is_long or not self.limits.fits(n_examples + 1, n_words, request.saliency)):
                     break
                 end, n_examples, longest = end + 1, n_examples + 1, n_words
             if end == start:
@@ -245,21 +246,10 @@ class Batcher:
         self._n_fresh_turns = 0 if is_turn_of_begun or not begun else self._n_fresh_turns + 1
         return begun + fresh if is_turn_of_begun else fresh + begun
 
-    def _fits(self, request: PendingRequest, n_examples: int, n_words: int) -> bool:
-        seconds = n_examples * cost(n_words, request.saliency) * self._paces.get(request.kind, 0.0)
-        is_long = request.is_large and seconds > _TURN_SECONDS
-        return not is_long and self.limits.fits(n_examples, n_words, request.saliency)
-
     def _count(self, request: PendingRequest, aspects: int, positions: int) -> None:
         self.n_waiting += aspects
         self._costs[request.kind] += positions
         self.metrics.waiting(self.n_waiting)
-
-    def _measure(self, parts: list[_Part], seconds: float) -> None:
-        """Remember how long a batch took, as a moving average."""
-        kind, total = parts[0][0].kind, sum(_cost(*part) for part in parts)
-        pace = seconds / max(1, total)
-        self._paces[kind] = pace + _MEMORY * (self._paces.get(kind, pace) - pace)
 
 
 def _cost(request: PendingRequest, aspects: Sequence[AskedAspect]) -> int:
@@ -273,14 +263,24 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
     """
     if saliency is not None and saliency != classifier.saliency:
         classifier = classifier.explaining(saliency)
-    size = _batch_size(classifier)
+    runtime: Any = classifier.runtime
+    size = None  # sentences of similar length that are read at once: on a CPU, padding soon costs more than it saves
+    if hasattr(runtime, "is_on_gpu"):
+        on_cpu = _PIECE_BATCH if hasattr(runtime.featurizer, "cutter") else _WORD_BATCH
+        size = _GPU_BATCH if runtime.is_on_gpu else on_cpu
 
     def answer(questions: Sequence[Question]) -> Sequence[Value]:
         return classifier.start(questions, batch_size=size, reasons=saliency is not None)()
 
+    def describe(error: Exception) -> str:
+        if isinstance(error, InputError):
+            return str(error)
+        _log.error("an example could not be scored", exc_info=error)
+        return f"could not be scored ({type(error).__name__}); see the log of the service"
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = score_each(answer, [aspect.question for aspect in aspects], Exception, _describe)
+        values = score_each(answer, [aspect.question for aspect in aspects], Exception, describe)
     results: list[Result] = []
     for aspect, value in zip(aspects, values, strict=True):
         if isinstance(value, str):
@@ -291,16 +291,6 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
         else:
             results.append(_result(classifier, aspect, value[0], saliency, bool(caught)))
     return results
-
-
-def _batch_size(classifier: Classifier) -> int | None:
-    """Return how many sentences of similar length to read at once: on a CPU, padding soon costs more than it saves."""
-    runtime: Any = classifier.runtime
-    if not hasattr(runtime, "is_on_gpu"):
-        return None
-    if runtime.is_on_gpu:
-        return _GPU_BATCH
-    return _PIECE_BATCH if hasattr(runtime.featurizer, "cutter") else _WORD_BATCH
 
 
 def _result(
@@ -324,13 +314,6 @@ def _result(
     return fields | {"warning": "; ".join(notes)} if notes else fields
 
 
-def _describe(error: Exception) -> str:
-    if isinstance(error, InputError):
-        return str(error)
-    _log.error("an example could not be scored", exc_info=error)
-    return f"could not be scored ({type(error).__name__}); see the log of the service"
-
-
 def open_batcher(
     folders: Sequence[Path],
     limits: Limits,
@@ -347,19 +330,18 @@ def open_batcher(
     :param abstain_risk: share of texts that may get a wrong answer, from which a threshold follows.
     :raises InputError: if a folder is not a run.
     """
-    runs = {name: _load(folder, device) for name, folder in zip(("first", "versus"), folders, strict=False)}
-    if abstain is not None or abstain_risk is not None:
-        for name, run in runs.items():
-            careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
-            runs[name] = replace(run, classifier=careful)
-    has_tagger_of_its_own = tagger is not None
-    tagger = tagger or next((folder for folder in folders if has_tagger(folder) or is_joint(folder)), None)
-    finder = None if tagger is None else open_finder(tagger, device)
+    runs: dict[str, ServedRun] = {}
+    finder: Finder | None = None
+    found_in = tagger or next((folder for folder in folders if has_tagger(folder) or is_joint(folder)), None)
+    for name, folder in zip(("first", "versus"), folders, strict=False):
+        classifier = load(folder, device)
+        if is_joint(folder) and found_in is not None and folder.resolve() == found_in.resolve():
+            finder = RuntimeFinder(classifier.runtime)  # loaded once, for both
+        if abstain is not None or abstain_risk is not None:
+            classifier = classifier.abstaining(threshold=abstain, risk=abstain_risk)
+        runs[name] = ServedRun(folder.resolve().name, classifier, classifier.saliencies, is_joint(folder))
+    if finder is None and found_in is not None:
+        finder = open_finder(found_in, device)
     batcher = Batcher(runs, limits)
-    batcher.finder, batcher.has_tagger = finder, has_tagger_of_its_own
+    batcher.finder, batcher.has_tagger = finder, tagger is not None
     return batcher
-
-
-def _load(folder: Path, device: str) -> ServedRun:
-    classifier = load(folder, device)
-    return ServedRun(folder.resolve().name, classifier, classifier.saliencies, is_joint(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
@@ -77,8 +77,12 @@ async def _validation_error(request: Request, error: Exception) -> Response:
     faults = error.errors()
     if faults[0]["type"] == "json_invalid":
         return error_response(request.scope, 400, "bad_json", "the body is not valid JSON")
-    # A fault's place begins with where the value comes from: the body or the query.
-    found = [f"{_path(fault['loc'][1:])}: {fault['msg']}" for fault in faults[:_MAX_FAULTS]]
+    found = []
+    for fault in faults[:_MAX_FAULTS]:
+        # A fault's place begins with where the value comes from: the body or the query.
+        steps = [str(step)[:40] for step in fault["loc"][1:] if step not in (ITEMS_TAG, TEXT_TAG)]
+        place = ".".join(format_error(step) if step else "''" for step in steps) or "the body"
+        found.append(f"{place}: {fault['msg']}")
     more = f"; and {len(faults) - _MAX_FAULTS} more" if len(faults) > _MAX_FAULTS else ""
     return error_response(request.scope, 422, "unusable", "; ".join(found)[:_MAX_CHARACTERS] + more)
 
@@ -91,11 +95,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
     usual = bad if status == 400 else HTTPStatus(status).name.lower()
     code = error.code if isinstance(error, ApiError) else usual
     return error_response(request.scope, status, code, str(error.detail), error.headers)
-
-
-def _path(steps: Iterable[int | str]) -> str:
-    named = [step for step in steps if step not in (ITEMS_TAG, TEXT_TAG)]
-    return ".".join(format_error(str(step)[:40]) if step != "" else "''" for step in named) or "the body"
 
 
 def _example(scope: Scope, code: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import queue
 from collections.abc import Coroutine, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fastapi import Response
@@ -65,11 +65,21 @@ async def score_items(
 
 
 async def _score_items(batcher: Batcher, body: PredictRequest | PredictText, saliency: str | None) -> Response:
-    items = await _rows_of_items(batcher, body, saliency)
+    # The rows of each item are those of the aspects that it names or, if it names none, of those that are found.
+    named = [item for item in body.items if item.aspects is not None]
+    work = sum(len(item.text) * len(item.aspects or ()) for item in named)
+    located = (ItemRows([find_aspect(item.text, aspect) for aspect in item.aspects or ()]) for item in named)
+    given = located if work <= _MAX_INLINE_CHARACTERS else iter(await batcher.turns.collect(located))
+    raw = [item.text for item in body.items if item.aspects is None]
+    found = iter(await find_aspects(batcher, raw, body.run, saliency))
+    items = [next(found if item.aspects is None else given) for item in body.items]
+    rows = [row for item in items for row in item.rows]
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
-        items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
-    rows = [row for item in items for row in item.rows]
+        for place, row in enumerate(rows):
+            if isinstance(row, AskedAspect) and row.n_words > most:
+                reason = f"the text has {row.n_words} words, {saliency} explains at most {most}; give a shorter text"
+                rows[place] = RejectedRow(None, reason)
     results = iter(await score_rows(batcher, rows, body.run, saliency))
     written = [
         {"aspects": [next(results) for _ in item.rows], **({"left_out": item.left_out} if item.left_out else {})}
@@ -87,17 +97,6 @@ class ItemRows:
     left_out: int = 0  # aspects that were found beyond the limit
 
 
-async def _rows_of_items(batcher: Batcher, body: PredictRequest | PredictText, saliency: str | None) -> list[ItemRows]:
-    """Return the rows of each item: of the aspects that it names or, if it names none, of those that are found."""
-    named = [item for item in body.items if item.aspects is not None]
-    work = sum(len(item.text) * len(item.aspects or ()) for item in named)
-    located = (ItemRows([find_aspect(item.text, aspect) for aspect in item.aspects or ()]) for item in named)
-    given = located if work <= _MAX_INLINE_CHARACTERS else iter(await batcher.turns.collect(located))
-    raw = [item.text for item in body.items if item.aspects is None]
-    found = iter(await find_aspects(batcher, raw, body.run, saliency))
-    return [next(found if item.aspects is None else given) for item in body.items]
-
-
 async def find_aspects(
     batcher: Batcher, texts: Sequence[str], run: str, saliency: str | None = None, is_table: bool = False
 ) -> list[ItemRows]:
@@ -111,21 +110,20 @@ async def find_aspects(
     if batcher.finds_itself(run):
         asked = [AskedAspect(Question(text), len(text.split())) for text in texts]
         results = await wait_for_results(batcher, PendingRequest(asked, run, saliency, is_table))
-        return [_answered(result, most) for result in results]
+        return [
+            ItemRows([RejectedRow(None, result["error"])])
+            if "error" in result
+            else ItemRows(
+                [AnsweredAspect(each) for each in result["found"][:most]], max(0, len(result["found"]) - most)
+            )
+            for result in results
+        ]
     if batcher.finder is None:
         advice = "name the aspects of each item, or start the service with --aspects-from DIR"
         message = f"an item has no aspects, and the service has no tagger to find some; {advice}"
         raise ApiError(422, "no_tagger", message)
     search = _search(batcher.finder, texts, most)
     return [rows for rows in await batcher.turns.collect(search) if rows is not None]
-
-
-def _answered(result: Result, most: int) -> ItemRows:
-    """Return what was found in a text as rows, at most `most`."""
-    if "error" in result:
-        return ItemRows([RejectedRow(None, result["error"])])
-    found = result["found"]
-    return ItemRows([AnsweredAspect(each) for each in found[:most]], max(0, len(found) - most))
 
 
 def _search(finder: Finder, texts: Sequence[str], most: int) -> Iterator[ItemRows | None]:
@@ -171,8 +169,13 @@ async def attend(work: Coroutine[Any, Any, ReturnT], receive: Receive, seconds: 
     :raises ApiError: 503 if it takes too long.
     :raises ClientDisconnect: if the client leaves.
     """
+
+    async def wait_for_disconnect() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
     done = asyncio.ensure_future(work)
-    disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
+    disconnected = asyncio.ensure_future(wait_for_disconnect())
     try:
         await asyncio.wait((done, disconnected), return_when=asyncio.FIRST_COMPLETED, timeout=seconds)
         if done.done():
@@ -209,14 +212,6 @@ def parse_with_doubt(row: Row) -> ParsedRow:
         return RejectedRow(row.line, error.message, row.given)
 
 
-def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
-    """Return the row, or an error if its sentence has more words than the saliency can explain."""
-    if not isinstance(row, AskedAspect) or row.n_words <= most:
-        return row
-    told = f"the text has {row.n_words} words, {saliency} explains at most {most}"
-    return RejectedRow(None, f"{told}; give a shorter text")
-
-
 async def score_rows(
     batcher: Batcher, rows: Sequence[ParsedRow], run: str, saliency: str | None = None, is_table: bool = False
 ) -> list[Result]:
@@ -226,20 +221,15 @@ async def score_rows(
     """
     aspects = [row for row in rows if isinstance(row, AskedAspect)]
     results = iter(await wait_for_results(batcher, PendingRequest(aspects, run, saliency, is_table)))
-    return [_result(row, results) for row in rows]
-
-
-def _result(row: ParsedRow, results: Iterator[Result]) -> Result:
-    if isinstance(row, RejectedRow):
-        return {"error": str(InputError(row.reason))}  # with the names of its settings as in Python
-    if isinstance(row, AnsweredAspect):
-        return row.result
-    result = next(results)
-    if not row.warnings or "error" in result:
-        return result
-    return result | {"warning": "; ".join(filter(None, (*row.warnings, result.get("warning"))))}
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+    answered: list[Result] = []
+    for row in rows:
+        if isinstance(row, RejectedRow):
+            answered.append({"error": str(InputError(row.reason))})  # with the names of its settings as in Python
+        elif isinstance(row, AnsweredAspect):
+            answered.append(row.result)
+        else:
+            result = next(results)
+            if row.warnings and "error" not in result:
+                result = result | {"warning": "; ".join(filter(None, (*row.warnings, result.get("warning"))))}
+            answered.append(result)
+    return answered

@@ -115,16 +115,7 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
         await self._hosts(scope, receive, _ignore)
-        headers, path, limits = Headers(scope=scope), scope["path"], self._batcher.limits
-        self._check(scope, headers)
-        if scope["method"] not in SAFE_METHODS:
-            most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
-            most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
-            receive = _counted(receive, headers, most, limits.body_seconds, is_json=path != "/v1/csv")
-        await self.app(scope, receive, send)
-
-    def _check(self, scope: Scope, headers: Headers) -> None:
-        path, method = scope["path"], scope["method"]
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         if "admitted" not in scope["state"]:
             message = "the service does not have this host name; allow it with --allow-host NAME when it starts"
             raise ApiError(400, "wrong_host", message)
@@ -139,6 +130,12 @@ class RequestGuard:
             raise overloaded(self._batcher)
         if path in MEDIA_TYPES and method == "POST":
             _check_media_type(path, headers)
+        if method not in SAFE_METHODS:
+            limits = self._batcher.limits
+            most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
+            most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
+            receive = _counted(receive, headers, most, limits.body_seconds, is_json=path != "/v1/csv")
+        await self.app(scope, receive, send)
 
 
 async def _admit(scope: Scope, receive: Receive, send: Send) -> None:

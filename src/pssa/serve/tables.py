@@ -130,7 +130,15 @@ async def score_table(
     """
     labels = batcher.runs[run].classifier.labels
     output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
-    kept, found = _kept_columns(table.header.written), table.found_columns
+    found = table.found_columns
+    # All columns but those of an earlier scoring stay; a label becomes `gold`, unless it is the result of one.
+    names = [name.strip().lower() for name in table.header.written]
+    replaced = _SCORED_COLUMNS.keys() - (set() if "gold" in names else {"label"})
+    kept = {
+        place: "gold" if name == "label" else table.header.written[place]
+        for place, name in enumerate(names)
+        if name not in replaced
+    }
     columns = (*dict.fromkeys((*kept.values(), *found)), *_SCORED_COLUMNS)
     content = output.header(columns)
     rows, is_first = table.rows(), True
@@ -147,14 +155,6 @@ async def score_table(
         content, is_first = b"", False
     if is_first:
         yield content
-
-
-def _kept_columns(header: Sequence[str]) -> dict[int, str]:
-    """Return the columns that stay, by place; a label becomes `gold`, unless it is the result of an earlier scoring."""
-    names = [name.strip().lower() for name in header]
-    replaced = _SCORED_COLUMNS.keys() - (set() if "gold" in names else {"label"})
-    kept = [(place, name) for place, name in enumerate(names) if name not in replaced]
-    return {place: "gold" if name == "label" else header[place] for place, name in kept}
 
 
 @dataclass(frozen=True)

@@ -54,19 +54,18 @@ class TurnThread:
 
     def _run(self) -> None:
         while (turn := self._waiting.get()).work is not None:
-            if turn.future.set_running_or_notify_cancel():
-                try:
-                    turn.future.set_result(self._advance(turn.work))
-                except Exception as error:
-                    turn.future.set_exception(error)
+            if not turn.future.set_running_or_notify_cancel():
+                continue
+            began, values, is_done = time.perf_counter(), [], True
+            try:
+                for value in turn.work:
+                    values.append(value)
+                    if time.perf_counter() - began > self._turn_seconds:
+                        is_done = False
+                        break
+            except Exception as error:
+                turn.future.set_exception(error)
+            else:
+                turn.future.set_result((values, time.perf_counter() - began, is_done))
         while not self._waiting.empty():
             self._waiting.get().future.cancel()
-
-    def _advance(self, work: Iterator[Any]) -> tuple[list[Any], float, bool]:
-        """Go on with some work until its turn is over."""
-        began, values = time.perf_counter(), []
-        for value in work:
-            values.append(value)
-            if time.perf_counter() - began > self._turn_seconds:
-                return values, time.perf_counter() - began, False
-        return values, time.perf_counter() - began, True

@@ -115,15 +115,33 @@ class ReviewLog:
                 raise InputError.at(self.path, line, f"{fault}; restore it, or move the log away") from None
             try:
                 if line == 1:
-                    _check_header(record, digest)
-                else:
-                    self.entries.append(_parse_entry(record, line - 1))
+                    begun = parse_fields(record, "", _HEADER)
+                    if begun["review"] != _VERSION:
+                        what = f"has version {begun['review']}; this program reads version {_VERSION} only"
+                        raise InputError(what)
+                    if begun["evidence"] != digest:
+                        what = f"is the log of another evidence file (sha256 {begun['evidence'][:12]}, given {digest[:12]})"
+                        advice = "restore that file, or move the log away to start a new review"
+                        raise InputError(f"{what}; {advice}")
+                    continue
+                values = parse_fields(record, "", _ENTRY)
+                if values["number"] != line - 1:
+                    what = f"has the number {values['number']}; expected {line - 1}, since no line may be missing"
+                    raise InputError(what)
+                sides = ("before", "after")
+                found = {side: None if values[side] is None else Finding(**values[side]) for side in sides}
+                self.entries.append(LogEntry(**values | found))
             except InputError as error:
                 raise InputError.at(self.path, line, error.message) from None
 
     def _write(self, record: dict[str, Any]) -> None:
         line = _to_line(record)
-        self._require_in_place()
+        try:  # nobody would find a file again that was moved or replaced
+            there, ours = os.stat(self.path), os.fstat(self._descriptor)
+        except OSError as error:
+            raise RunError(f"{self.path} is gone, so nothing was changed: {error.strerror}") from error
+        if not os.path.samestat(there, ours):
+            raise RunError(f"{self.path} was replaced by another file, so nothing was changed; restart the service")
         try:
             os.ftruncate(self._descriptor, self._end)  # drops a line that a kill has torn
             written = 0
@@ -136,34 +154,6 @@ class ReviewLog:
             raise RunError(f"{self.path} cannot be written, so nothing was changed: {error.strerror}") from error
         self._end += len(line)
 
-    def _require_in_place(self) -> None:
-        """Refuse to write to a file that nobody would find again."""
-        try:
-            there, ours = os.stat(self.path), os.fstat(self._descriptor)
-        except OSError as error:
-            raise RunError(f"{self.path} is gone, so nothing was changed: {error.strerror}") from error
-        if not os.path.samestat(there, ours):
-            raise RunError(f"{self.path} was replaced by another file, so nothing was changed; restart the service")
-
 
 def _to_line(record: dict[str, Any]) -> bytes:
     return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-
-
-def _check_header(record: dict[str, Any], digest: str) -> None:
-    header = parse_fields(record, "", _HEADER)
-    if header["review"] != _VERSION:
-        raise InputError(f"has version {header['review']}; this program reads version {_VERSION} only")
-    if header["evidence"] != digest:
-        raise InputError(
-            f"is the log of another evidence file (sha256 {header['evidence'][:12]}, given {digest[:12]}); "
-            "restore that file, or move the log away to start a new review"
-        )
-
-
-def _parse_entry(record: dict[str, Any], number: int) -> LogEntry:
-    values = parse_fields(record, "", _ENTRY)
-    if values["number"] != number:
-        raise InputError(f"has the number {values['number']}; expected {number}, since no line may be missing")
-    before, after = (None if found is None else Finding(**found) for found in (values["before"], values["after"]))
-    return LogEntry(**values | {"before": before, "after": after})

@@ -96,7 +96,25 @@ def add_review_routes(app: FastAPI, review: Review, reading: Sequence[Depends], 
     @app.get("/v1/evidence/stats", responses=response("StatsResponse"), **path)
     def stats() -> Json:
         """Return what is reviewed, and counts."""
-        return _stats(review)
+        sources, header = review.sources, review.header
+        labels = Counter(sentence.original.label for sentence in review.sentences)
+        return {
+            "evidence": str(sources.evidence),
+            "log": str(review.log.path),
+            "corpus": None if sources.corpus is None else str(sources.corpus),
+            "second": None if sources.second is None else str(sources.second),
+            "note": review.log.note,
+            "model": header.model,
+            "method": header.method,
+            "saliency": header.saliency,
+            "iterations": header.iterations,
+            "labels": dict(sorted(labels.items())),
+            "sentences": len(review.sentences),
+            "changed": sum(sentence.is_changed for sentence in review.sentences),
+            "totals": _totals(review),
+            "active_words": _frequent_words(review, ACTIVE),
+            "misleading_words": _frequent_words(review, MISLEADING),
+        }
 
     @app.get("/v1/evidence/sentences", responses=response("SentencesResponse"), **path)
     def sentences(query: Annotated[SentenceFilter, Query()]) -> Json:
@@ -186,29 +204,6 @@ def sentence_page(review: Review, query: SentenceFilter) -> Json:
         "before": before,  # on earlier pages
         "previous": selected[max(0, before - query.limit)].index if before else None,
         "next": after[0].index if after else None,
-    }
-
-
-def _stats(review: Review) -> Json:
-    """Return names, counts and frequent words."""
-    sources, header = review.sources, review.header
-    labels = Counter(sentence.original.label for sentence in review.sentences)
-    return {
-        "evidence": str(sources.evidence),
-        "log": str(review.log.path),
-        "corpus": None if sources.corpus is None else str(sources.corpus),
-        "second": None if sources.second is None else str(sources.second),
-        "note": review.log.note,
-        "model": header.model,
-        "method": header.method,
-        "saliency": header.saliency,
-        "iterations": header.iterations,
-        "labels": dict(sorted(labels.items())),
-        "sentences": len(review.sentences),
-        "changed": sum(sentence.is_changed for sentence in review.sentences),
-        "totals": _totals(review),
-        "active_words": _frequent_words(review, ACTIVE),
-        "misleading_words": _frequent_words(review, MISLEADING),
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pssa import models
 from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
-from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.io import read
 from pssa.data.label_map import read_label_map
 from pssa.data.rows import Columns
@@ -52,8 +52,26 @@ class Sources:
         known |= {name: value for name, value in reading.items() if value is not None}
         if corpus is not None:
             given = {"labels": tuple(sorted({example.label for example in found.examples}))} | known
-            _check(evidence, found, read(corpus, **given))
-        kinds = None if second is None else _second_kinds(found, second)
+            examples = read(corpus, **given)
+            try:
+                found.check_corpus(examples)
+            except InputError:
+                if len(found.examples) == len(examples) and all(map(_is_cut_differently, found.examples, examples)):
+                    what = "its sentences are those of the corpus, cut into other words, as with --unit piece"
+                    advice = (
+                        "correct it with pssa evidence edit, or from Python, with Review.open(FILE) without a corpus"
+                    )
+                    message = f"{what}; such evidence cannot be reviewed here: {advice}"
+                    raise InputError.at(evidence, None, message) from None
+                raise
+        kinds = None
+        if second is not None:
+            other = read_evidence(second)
+            ours, theirs = ([(one.spans, one.aspect, one.words) for one in each.examples] for each in (found, other))
+            if found.header.corpus_hash != other.header.corpus_hash or ours != theirs:
+                message = "belongs to another corpus; compare evidence of the same training file"
+                raise InputError.at(second, None, message)
+            kinds = tuple(example.kinds for example in other.examples)
         return cls(evidence, corpus, second, config, known, digest, kinds), found
 
     def training_command(self, header: Header, path: Path) -> str:
@@ -97,31 +115,10 @@ def _known_reading(evidence: Evidence, corpus: Path | None, config: Config | Non
     return {}
 
 
-def _check(path: Path, evidence: Evidence, corpus: Corpus) -> None:
-    try:
-        evidence.check_corpus(corpus)
-    except InputError:
-        if len(evidence.examples) == len(corpus) and all(map(_is_cut_differently, evidence.examples, corpus)):
-            what = "its sentences are those of the corpus, cut into other words, as with --unit piece"
-            advice = "correct it with pssa evidence edit, or from Python, with Review.open(FILE) without a corpus"
-            raise InputError.at(path, None, f"{what}; such evidence cannot be reviewed here: {advice}") from None
-        raise
-
-
 def _is_cut_differently(ours: ExampleEvidence, theirs: Example) -> bool:
     texts = tuple(theirs.text[start:end] for start, end in ours.spans)
     aspect = ours.spans[ours.aspect[0]][0], ours.spans[ours.aspect[1] - 1][1]
     return (texts, aspect, ours.label) == (ours.words, theirs.aspect_chars, theirs.label)
-
-
-def _second_kinds(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], ...]:
-    other = read_evidence(second)
-    ours, theirs = (
-        [(example.spans, example.aspect, example.words) for example in given.examples] for given in (evidence, other)
-    )
-    if evidence.header.corpus_hash != other.header.corpus_hash or ours != theirs:
-        raise InputError.at(second, None, "belongs to another corpus; compare evidence of the same training file")
-    return tuple(example.kinds for example in other.examples)
 
 
 def _options_of_run(sources: Sources, config: Config) -> list[str]:
