@@ -21,11 +21,6 @@ def _example(split: str, text: str, aspect: str) -> Example:
     return found
 
 
-def test_the_splits_have_the_promised_sizes() -> None:
-    assert len(load("train")) >= 600
-    assert len(load("test")) >= 200
-
-
 def test_a_mixed_sentence_gives_one_example_for_each_aspect() -> None:
     text = "The screen is huge and bright, but the battery dies within an hour."
     screen, battery = _example("train", text, "screen"), _example("train", text, "battery")
@@ -33,35 +28,6 @@ def test_a_mixed_sentence_gives_one_example_for_each_aspect() -> None:
     assert (battery.aspect_chars, battery.label) == ((39, 46), "negative")
     assert screen.sentence_id == battery.sentence_id
     assert screen.id != battery.id
-
-
-def test_a_frequent_word_that_a_rare_word_overrules_is_misleading() -> None:
-    example = _example("test", "The performance is a huge disappointment.", "performance")
-    assert example.label == "negative"
-    assert example.tags == ("misleading", "hand", "laptop")
-
-
-def test_a_frequent_word_that_means_what_it_mostly_means_is_plain() -> None:
-    example = _example("test", "The huge display makes spreadsheets bearable.", "display")
-    assert example.label == "positive"
-    assert example.tags == ("plain", "hand", "laptop")
-
-
-def test_the_other_aspect_of_a_misleading_sentence_is_plain() -> None:
-    text = "The screen is a huge downgrade, though the keys are quiet and easy to find in the dark."
-    assert "misleading" in _example("test", text, "screen").tags
-    assert "plain" in _example("test", text, "keys").tags
-
-
-def test_ids_are_unique_across_the_splits() -> None:
-    ids = [example.id for split in SPLITS for example in load(split)]
-    assert len(set(ids)) == len(ids)
-
-
-def test_only_test_examples_belong_to_a_slice() -> None:
-    slices = {"misleading", "plain"}
-    assert all(slices.isdisjoint(example.tags) for example in load("train"))
-    assert all(len(slices.intersection(example.tags)) == 1 for example in load("test"))
 
 
 def test_an_unknown_split_is_refused_with_the_known_ones() -> None:

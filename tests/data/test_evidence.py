@@ -190,10 +190,6 @@ def test_an_edit_changes_findings_and_says_so_in_the_header(
     assert _left(_EVIDENCE) == before
 
 
-def test_edited_evidence_is_still_that_of_its_corpus() -> None:
-    drop_word(_EVIDENCE, "huge").check_corpus(_EDIT_CORPUS)
-
-
 def test_flipping_forgets_a_wanted_attention_and_nothing_else() -> None:
     flipped = flip(_EVIDENCE, "but").examples[0].findings
     assert flipped[1] == Finding(2, "active", 2, 1.0, 0.5, "positive", "positive", expected=None)

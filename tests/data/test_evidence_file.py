@@ -67,10 +67,6 @@ def test_a_file_has_a_header_and_a_line_for_each_example(path: Path) -> None:
     )
 
 
-def test_what_was_written_is_read(path: Path) -> None:
-    assert read_evidence(path) == _EVIDENCE
-
-
 def test_examples_can_be_read_one_at_a_time(path: Path) -> None:
     header, examples = stream_evidence(path)
     assert header == _HEADER

@@ -35,12 +35,6 @@ _EVIDENCE = Evidence.from_findings(
 )
 
 
-def test_findings_are_counted() -> None:
-    counted = stats(_EVIDENCE)
-    assert (counted.examples, counted.examples_without, counted.active, counted.misleading) == (3, 1, 3, 1)
-    assert counted.rounds == _ROUNDS
-
-
 def test_there_is_an_entry_for_each_iteration_of_the_header_also_for_an_empty_one() -> None:
     assert stats(_EVIDENCE).per_iteration == (
         {"active": 2, "misleading": 0, "mean_entropy": 1.25},
@@ -100,11 +94,6 @@ def test_the_other_way_round_what_was_added_is_removed() -> None:
     first, second = _evidence({0: "active"}, {}), _evidence({}, {0: "active", 2: "active"})
     there, back = diff(first, second), diff(second, first)
     assert (there["added"], there["removed"]) == (back["removed"], back["added"]) == (2, 1)
-
-
-def test_evidence_does_not_differ_from_itself() -> None:
-    evidence = _evidence({0: "active"}, {2: "misleading"})
-    assert diff(evidence, evidence) == {"added": 0, "removed": 0, "flipped": 0, "same": 2, "examples": []}
 
 
 def test_evidence_of_different_corpora_is_not_compared() -> None:

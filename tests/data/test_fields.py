@@ -61,10 +61,6 @@ def test_an_aspect_that_is_found_inside_a_word_only_is_doubtful(text: str, aspec
     assert find_aspect_doubt(fields | {"words": [[0, len(text)]]}, text, (start, end)) is None
 
 
-def test_an_aspect_beside_punctuation_is_a_whole_word() -> None:
-    assert _offsets(text="an .net app", aspect=".net") == (3, 7)
-
-
 def test_offsets_decide_and_the_name_span_is_as_good_as_aspect() -> None:
     assert _offsets(text=_TWICE, span="APP", **{"from": 25, "to": "28"}) == (25, 28)
 

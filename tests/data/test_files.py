@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -53,27 +51,11 @@ def test_what_could_not_be_written_is_refused_before(tmp_path: Path) -> None:
         require_writable(tmp_path / "none" / "e.jsonl")
 
 
-def test_a_disk_that_refuses_everything_is_named_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(part: Path, *_: object, **__: object) -> NoReturn:
-        raise OSError(errno.EROFS, "Read-only file system", str(part))
-
-    for name in ("write_bytes", "unlink"):
-        monkeypatch.setattr(Path, name, refuse)
-    with pytest.raises(OSError, match="Read-only file system") as raised:
-        write_atomically(tmp_path / "page.html", b"")
-    assert raised.value.filename == str(tmp_path / "page.html")
-
-
 def unpacked(tmp_path: Path, packed: int, inside: int) -> io.BufferedReader:
     """A file of `packed` bytes that pretends to hold `inside`."""
     path = tmp_path / "file"
     path.write_bytes(bytes(packed))
     return io.BufferedReader(BoundedStream(path, io.BytesIO(b"a" * inside)))
-
-
-def test_text_that_is_in_proportion_comes_out_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MAX_UNPACKED", 10)
-    assert unpacked(tmp_path, packed=3, inside=300).read() == b"a" * 300
 
 
 def test_text_that_outgrows_its_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,12 +79,6 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="pipe: is a pipe, a socket or a device"):
         read_bounded(tmp_path / "pipe", 3)
-
-
-def test_what_became_a_pipe_meanwhile_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.setattr(files, "require_regular", lambda path: None)
-    assert read_bounded(tmp_path / "pipe", 3) == b""
 
 
 def test_pipes_in_the_place_of_weights_and_of_files_of_an_encoder_are_refused(tmp_path: Path) -> None:
@@ -136,8 +112,3 @@ def test_a_folder_that_is_open_can_be_locked(tmp_path: Path) -> None:
     os.close(first)
     acquire_lock(second, tmp_path)
     os.close(second)
-
-
-def test_a_lock_that_cannot_be_created_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), hold_lock(tmp_path / "none" / ".lock"):
-        pass

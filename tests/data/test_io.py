@@ -58,11 +58,6 @@ def test_ids_are_the_files_own_or_lines_and_always_unique(tmp_path: Path) -> Non
     assert [example.sentence_id for example in read(path)] == ["s", sentence_key("a menu"), sentence_key("a menu")]
 
 
-def test_rows_are_streamed_with_unknown_fields_and_without_labels(tmp_path: Path) -> None:
-    path = _json_lines(tmp_path / "a.jsonl", {"text": "a menu", "aspect": "menu", "shop": 7})
-    assert [(row.line, row.fields["shop"]) for row in stream(path)] == [(1, 7)]
-
-
 def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
     rows = [_row("pos", shop=7), _row("conflict"), {"text": "a bar", "from": 2, "to": 5, "label": "neg"}]
     assert read(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
@@ -187,12 +182,6 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, corpus: Corpus) -> None
     with pytest.raises(InputError, match="label None has no tag"):
         write([*corpus, unlabelled], path, format="tagged")
     assert path.read_text() == "precious"
-
-
-def test_equal_corpora_give_equal_compressed_files(tmp_path: Path, corpus: Corpus) -> None:
-    write(corpus, tmp_path / "a.jsonl.gz")
-    write(corpus, tmp_path / "b.jsonl.gz")
-    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
 
 
 def test_dicts_are_no_examples(tmp_path: Path) -> None:

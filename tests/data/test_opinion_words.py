@@ -52,12 +52,6 @@ def test_an_opinion_word_is_active_at_iteration_1_with_an_equal_share(tmp_path: 
     assert matched == {"positive": 1, "negative": 0, "neutral": 0}
 
 
-def test_words_of_the_aspect_are_passed_over(tmp_path: Path) -> None:
-    example = Example.from_text("fast boot up", (0, 9), label="positive")
-    made = _make(tmp_path, _row("fast boot up", "BIO", "BOB"), example)
-    assert _marked(made) == [["up"]]
-
-
 def test_an_example_without_a_row_is_there_without_findings(tmp_path: Path) -> None:
     row = _row("a good bar", "OOB", "OBO")
     unknown = [

@@ -131,18 +131,6 @@ def test_an_aspect_inside_a_word_has_pieces_of_its_own(kind: str, expected: str,
     assert word_of(cutter(kind), example) == [SPECIAL, *words, SPECIAL]
 
 
-def test_a_piece_may_end_where_a_word_does_without_any_cut() -> None:
-    example = Example.from_text("good laptop", (5, 8))
-    assert tokens(cutter("word_piece"), example) == "[CLS] good lap ##top [SEP]"
-    assert word_of(cutter("word_piece"), example) == [SPECIAL, 0, 1, 2, SPECIAL]
-
-
-def test_white_space_alone_belongs_to_no_word() -> None:
-    example = Example.from_text("good  food", (0, 4))
-    assert tokens(cutter("byte_pair"), example) == "<s> good Ġ Ġfood </s>"
-    assert word_of(cutter("byte_pair"), example) == [SPECIAL, 0, SPECIAL, 1, SPECIAL]
-
-
 def test_characters_outside_of_every_word_belong_to_none(kind: str) -> None:
     # The two words stand in brackets, with which no piece is shared.
     example = Example.from_spans("(good)(food)", ((1, 5), (7, 11)), (1, 5), label=None, id="0", sentence_id="0")

@@ -73,11 +73,6 @@ def test_one_warning_counts_the_sentences_that_are_too_long() -> None:
     assert caught[0].filename == __file__
 
 
-def test_a_sentence_that_just_fits_is_read_as_it_is() -> None:
-    assert tokens(cutter(11), letter(0)) == f"[CLS] {LETTERS} [SEP]"
-    assert tokens(cutter(13, pair=True), letter(0)) == f"[CLS] {LETTERS} [SEP] a [SEP]"
-
-
 @pytest.mark.parametrize(("pair", "least"), [(False, 3), (True, 5)])
 def test_positions_for_special_tokens_alone_are_refused(pair: bool, least: int) -> None:
     with pytest.raises(InputError, match=f"{least - 1} positions are too few for a"):

@@ -42,12 +42,6 @@ def covered(pieces: list[tuple[int, Span]]) -> set[int]:
     return {place for _, span in pieces for place in range(*span)}
 
 
-def test_an_ordinary_text_has_the_ids_of_the_tokenizer_that_was_given(tokenizer: Any) -> None:
-    text = "The laptops is good, but i don't like 24 of them!"
-    [pieces] = read(tokenizer, [text], [()])
-    assert [token for token, _ in pieces] == tokenizer(text, add_special_tokens=False)["input_ids"]
-
-
 @pytest.mark.parametrize("text", ["[SEP]", "a [MASK] b", "[CLS][PAD]", "<mask>", "bad</s>", "<pad> [UNK] <unk>"])
 def test_special_tokens_that_a_text_spells_are_characters(tokenizer: Any, text: str) -> None:
     [pieces] = read(tokenizer, [text], [()])
@@ -71,13 +65,6 @@ def test_a_special_token_that_is_sought_in_the_normalised_text_is_not_found_eith
     assert tokens(tokenizer, "a [BAD]") == ["a", "[", "bad", "]"]
 
 
-def test_reading_leaves_the_tokenizer_that_was_given_alone(tokenizer: Any) -> None:
-    before = tokenizer.backend_tokenizer.to_str()
-    PlainTokenizer(tokenizer).read(["a [SEP] b"], [(1,)])
-    assert tokenizer.backend_tokenizer.to_str() == before
-    assert not tokenizer.backend_tokenizer.encode_special_tokens
-
-
 def test_a_tokenizer_that_pads_and_truncates_does_neither_here() -> None:
     tokenizer = word_piece()
     tokenizer.backend_tokenizer.enable_padding(length=9)
@@ -93,12 +80,6 @@ def test_words_that_were_added_keep_their_ids() -> None:
     assert added == tokenizer.mask_token_id + 1
     [pieces] = read(tokenizer, ["bad trackpad"], [()])
     assert pieces[-1] == (added, (4, 12))
-
-
-def test_merges_are_not_dropped_by_chance() -> None:
-    tokenizer = byte_pair()
-    tokenizer.backend_tokenizer.model.dropout = 1.0
-    assert tokens(tokenizer, "the battery") == ["the", "Ġbattery"]
 
 
 @pytest.mark.parametrize(
@@ -129,11 +110,6 @@ def test_only_the_beginning_of_a_text_gets_the_space_that_the_tokenizer_adds(ste
         setattr(tokenizer.backend_tokenizer, name, step)
     assert tokens(tokenizer, "battery is") == ["Ġbattery", "Ġis"]
     assert tokens(tokenizer, "battery is", cuts=(3, 7)) == ["Ġbat", "tery", "Ġis"]
-
-
-def test_a_space_at_the_end_is_read_alike_with_and_without_cuts() -> None:
-    assert tokens(sentence_piece(), "battery is ") == ["▁battery", "▁is"]
-    assert tokens(sentence_piece(), "battery is ", cuts=(3, 7)) == ["▁bat", "tery", "▁is"]
 
 
 def test_texts_are_read_together_each_with_its_own_cuts() -> None:

@@ -95,12 +95,6 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
             read(path, columns=COLUMNS | {field: column})
 
 
-@pytest.mark.parametrize("write", WRITERS[1:])
-def test_a_table_must_have_every_column_that_is_named(tmp_path: Path, write: Write) -> None:
-    with pytest.raises(InputError, match=r"no column 'kind' for tags .*; found "):
-        read(write(tmp_path, THEIRS), columns=COLUMNS | {"tags": "kind"})
-
-
 @pytest.mark.parametrize("write", WRITERS)
 def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Write) -> None:
     with pytest.raises(InputError, match=r"review, term, polarity, .*columns='text="):
@@ -200,15 +194,6 @@ def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> N
     assert swapped.fields == {"text": "a bar", "aspect": "bar"}
 
 
-def test_nothing_is_renamed_where_nothing_is_named() -> None:
-    given = {"text": "a bar", "n": 1}
-    row = SAME_NAMES.row(1, given)
-    assert row.fields is given
-    assert row.given is given
-    assert list(SAME_NAMES.find_extra(given)) == ["n"]
-    assert not SAME_NAMES
-
-
 @pytest.mark.parametrize(
     ("given", "pairs"),
     [
@@ -278,12 +263,6 @@ def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
     path.write_text("Review ID,Review\n")
     with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID"):
         read(path)
-
-
-def test_a_column_that_is_named_for_a_field_is_no_other_in_any_case(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("Review,Text,label\na bar,bar,positive\n")
-    assert read(path, columns="text=review,aspect=text")[0].aspect_text == "bar"
 
 
 @pytest.mark.parametrize(

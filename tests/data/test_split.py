@@ -37,14 +37,6 @@ def shares(corpus: Corpus, positions: list[int]) -> list[float]:
     return [count / len(positions) for count in counts.values()]
 
 
-def test_the_two_sides_cover_the_corpus_once_and_are_sorted() -> None:
-    corpus = synthetic(300)
-    trained, held_out = hold_out(corpus, 0.2, seed=1)
-    assert sorted(trained + held_out) == list(range(len(corpus)))
-    assert trained == sorted(trained)
-    assert held_out == sorted(held_out)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_size_and_labels_come_within_an_instance_or_two_of_their_target(seed: int) -> None:
     corpus = synthetic(300, seed)
@@ -93,14 +85,6 @@ def test_folds_are_disjoint_cover_everything_and_are_never_empty(n: int, sizes: 
     assert sorted(position for part in parts for position in part) == list(range(len(corpus)))
     homes = [{corpus[position].sentence_id for position in part} for part in parts]
     assert sum(map(len, homes)) == len(sizes)
-
-
-def test_folds_have_like_sizes_and_like_shares_of_labels() -> None:
-    corpus = synthetic(500)
-    whole = shares(corpus, list(range(len(corpus))))
-    for part in folds(corpus, 5, seed=3):
-        assert len(part) == pytest.approx(len(corpus) / 5, abs=2)
-        assert shares(corpus, part) == pytest.approx(whole, abs=0.01)
 
 
 def test_every_part_gets_a_sentence_where_there_are_just_enough() -> None:

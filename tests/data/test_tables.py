@@ -61,11 +61,6 @@ def test_a_pandas_frame_keeps_its_index_and_its_order() -> None:
     assert list(frame["label"]) == ["negative", "positive"]
 
 
-def test_columns_may_have_other_names_or_another_case() -> None:
-    frame = pd.DataFrame(ROWS).rename(columns={"text": "Text", "aspect": "term"})
-    assert read(frame, columns={"aspect": "term"}) == read(ROWS)
-
-
 def test_values_that_pandas_calls_missing_are_missing() -> None:
     frame = pd.DataFrame(ROWS).assign(ordinal=pd.array([pd.NA, 0], dtype="Int64"))
     assert read(frame) == read(ROWS)

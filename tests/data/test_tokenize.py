@@ -52,16 +52,8 @@ def test_words_are_cut_as_stated(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_spans_are_character_offsets() -> None:
-    assert tokenize("so  good") == ((0, 2), (4, 8))
-
-
 def test_no_word_crosses_a_break() -> None:
     assert tokenize("touchscreens", (5, 11)) == ((0, 5), (5, 11), (11, 12))
-
-
-def test_a_break_between_words_changes_nothing() -> None:
-    assert tokenize("a b", (1, 2)) == tokenize("a b")
 
 
 def test_one_span_may_be_cut_twice_in_any_order() -> None:

@@ -48,18 +48,8 @@ def test_a_lower_case_row_stays_where_one_of_two_words_needs_it(path: Path) -> N
     assert first_values(read_vectors(path, {"Apple", "APPLE"}, extra_rows=0)) == {"Apple": 3, "apple": 4}
 
 
-def test_the_first_rows_are_kept_whatever_is_wanted(path: Path) -> None:
-    vectors = read_vectors(path, {"tart"}, extra_rows=3)
-    assert first_values(vectors) == {"the": 1, ". .": 2, "Apple": 3, "tart": 8}
-
-
 def test_the_first_of_equal_words_counts_and_words_that_are_not_utf8_are_passed_over(path: Path) -> None:
     assert first_values(read_vectors(path, ())) == {"the": 1, ". .": 2, "Apple": 3, "apple": 4, "pie": 5, "tart": 8}
-
-
-def test_nothing_kept_still_tells_the_dimension(path: Path) -> None:
-    vectors = read_vectors(path, {"unheard", "half a pair \ud800"}, extra_rows=0)
-    assert (len(vectors), vectors.dimension) == (0, 2)
 
 
 def test_a_wrong_row_is_refused_even_if_it_is_not_kept(path: Path) -> None:
@@ -114,11 +104,6 @@ def test_a_dimension_other_than_the_files_is_refused(path: Path) -> None:
         embedding_matrix(Vocabulary.build(["the"]), read_vectors(path, {"the"}), dimension=300, seed=0)
 
 
-def test_shares_of_nothing_are_zero() -> None:
-    _, coverage = embedding_matrix(Vocabulary.build([]), None, dimension=2, seed=0)
-    assert (coverage.type_share, coverage.token_share) == (0, 0)
-
-
 def test_a_saved_matrix_loads_as_the_same(tmp_path: Path) -> None:
     matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
     save_matrix(tmp_path / "embedding.safetensors", matrix.T)
@@ -164,10 +149,6 @@ def rows_of(tmp_path: Path, content: bytes) -> list[tuple[bytes, list[float]]]:
     path.write_bytes(content)
     rows = _read_rows(path)
     return [(word, _values(path, number, line, size).tolist()) for number, word, line, size in rows]
-
-
-def test_a_row_is_a_word_and_its_values(tmp_path: Path) -> None:
-    assert rows_of(tmp_path, b"the 0.5 -1\n, 2e0 .25\n") == [(b"the", [0.5, -1.0]), (b",", [2.0, 0.25])]
 
 
 def test_words_may_contain_spaces_and_look_like_numbers(tmp_path: Path) -> None:
@@ -257,9 +238,3 @@ def test_a_damaged_entry_is_replaced(file: Path, tmp_path: Path) -> None:
     entry.write_bytes(whole[:40])
     assert read_vectors_once(file, {"screen"}, cache, extra_rows=0).words == ("screen",)
     assert entry.read_bytes() == whole
-
-
-def test_a_file_that_cannot_be_read_leaves_no_entry(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        read_vectors_once(tmp_path / "none.txt", {"screen"}, tmp_path / "cache", extra_rows=0)
-    assert not (tmp_path / "cache").exists()

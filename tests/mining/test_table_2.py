@@ -23,7 +23,6 @@ from pssa.saliency import build
 
 SENTENCE = "The screen is huge and colorful but no led back light ing"
 WORDS = SENTENCE.split()
-ASPECT = WORDS.index("screen")
 EPSILON = 2.4
 # A row for each round, a weight for each word.
 DRAWN = (

@@ -52,14 +52,6 @@ def test_a_temperature_is_chosen_and_survives_its_file(tmp_path: Path) -> None:
     assert "temperature" in describe_calibration(found.summary())
 
 
-def test_probabilities_that_are_calibrated_stay_as_they_are() -> None:
-    found = Calibration.of(held_out(n=100, factor=1.0))
-    assert found is not None
-    if found.temperature != 1:  # chance
-        assert found.temperature == pytest.approx(1, abs=0.3)
-    assert Calibration.of(held_out(n=20)) is None
-
-
 @pytest.mark.parametrize(
     "change",
     [{"temperature": 0}, {"temperature": "hot"}, {"correct": [1]}, {"confidences": [2.0]}, {"schema": 2}, {"more": 1}],

@@ -96,10 +96,6 @@ def test_texts_are_no_examples(classifier: Classifier) -> None:
         classifier.answer(["a menu"])  # type: ignore[list-item]
 
 
-def test_no_examples_have_no_answers(classifier: Classifier) -> None:
-    assert classifier.answer([]) == []
-
-
 def test_several_members_vote_by_their_says() -> None:
     members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
     equal = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, members, (1.0, 1.0, 1.0)))

@@ -48,11 +48,6 @@ def test_of_two_that_make_the_same_directory_the_slower_is_refused(tmp_path: Pat
     assert os.listdir(tmp_path / "run") == ["theirs"]
 
 
-def test_an_empty_directory_may_be_used(tmp_path: Path) -> None:
-    assert RunDirectory.create(tmp_path, fill).root == tmp_path
-    assert (tmp_path / "first").is_file()
-
-
 def test_a_directory_that_holds_anything_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(InputError, match=r"or continue that run with pssa\.resume"):
@@ -72,11 +67,6 @@ def test_only_a_directory_with_a_model_or_a_configuration_is_a_run(tmp_path: Pat
         RunDirectory.open(tmp_path)
     (tmp_path / "config.toml").touch()
     assert RunDirectory.open(tmp_path).root == tmp_path
-
-
-def test_a_run_with_metrics_is_finished(tmp_path: Path) -> None:
-    write_json(tmp_path / "metrics.json", {})
-    assert RunDirectory(tmp_path).finished
 
 
 def test_a_locked_run_is_refused_to_a_second_writer_and_free_afterwards(tmp_path: Path) -> None:
@@ -161,20 +151,6 @@ def test_tensors_are_written_whatever_their_layout(tmp_path: Path) -> None:
     assert torch.equal(tensors["turned"], turned)
     assert metadata == {"made": "here"}
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
-
-
-def test_json_survives_its_file(tmp_path: Path) -> None:
-    value = {"name": "café", "values": [1, 2.5, None]}
-    write_json(tmp_path / "value.json", value)
-    assert read_json(tmp_path / "value.json") == value
-
-
-def test_a_run_that_is_no_directory_is_said_to_be_none(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="none does not exist; expected a run"):
-        RunDirectory.open(tmp_path / "none")
-    with pytest.raises(InputError, match=r"file is a file; expected a run directory"):
-        RunDirectory.open(tmp_path / "file")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"])

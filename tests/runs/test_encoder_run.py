@@ -112,17 +112,6 @@ def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder:
         finish_run(tmp_path / "run")
 
 
-def test_training_is_the_papers_unless_something_else_is_asked_for(corpus: Corpus, encoder: Path) -> None:
-    given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "min_steps": 0})
-    config, _ = prepare(corpus, None, given)
-    training = config.training
-    assert (training.learning_rate, training.batch_size, training.clip_norm) == (2e-5, 16, 1.0)
-    assert (training.schedule, training.warmup, config.known_epochs) == ("linear", 0.1, 6)
-    assert config.data.encoder == str(encoder.resolve())
-    other, _ = prepare(corpus, None, config.updated({"batch_size": 64, "usual_epochs": 0}))
-    assert (other.training.batch_size, other.known_epochs) == (64, 0)
-
-
 def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corpus, encoder: Path) -> None:
     for method, epsilon in (("aw-as", 5.0), ("pg-as", 4.0), ("rm-as", 5.0)):
         given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "method": method})

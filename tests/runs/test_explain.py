@@ -61,11 +61,6 @@ def test_shares_are_the_saliency_of_each_word_in_the_order_of_the_examples(finis
         assert is_distribution(given)
 
 
-def test_without_a_name_the_usual_saliency_is_taken(finished_run: Path, corpus: Corpus) -> None:
-    (given,) = explain(load(finished_run), corpus[:1])
-    assert given.saliency == usual_saliency(load(finished_run)) == "attention"
-
-
 def test_plain_values_are_json_under_the_names_of_the_service(finished_run: Path) -> None:
     (given,) = explain(load(finished_run), [Example.from_text("so the screen", (7, 13))])
     found = json.loads(json.dumps(given.as_dict()))
@@ -77,10 +72,6 @@ def test_plain_values_are_json_under_the_names_of_the_service(finished_run: Path
         ("screen", 7, 13),
     ]
     assert [word["share"] for word in found["words"]] == list(given.shares)
-
-
-def test_nothing_asked_is_nothing_explained(finished_run: Path) -> None:
-    assert explain(load(finished_run), []) == []
 
 
 @pytest.mark.parametrize("name", ["attention", "gradient", "leave_one_out"])

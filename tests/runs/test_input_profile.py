@@ -109,20 +109,6 @@ assert "py3langid" in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_profile_without_aspects_notes_none() -> None:
-    assert replace(PROFILE, aspects=()).notes("Nice zither.", tokenize("Nice zither."), "zither") == ()
-
-
-def test_few_texts_like_the_training_data_are_noted() -> None:
-    found = [
-        note_kind(note)
-        for example in embedded.load("test")
-        for note in PROFILE.notes(example.text, example.spans, example.aspect_text)
-    ]
-    assert not {*found} - {NEW_ASPECT, UNKNOWN_WORDS}
-    assert found.count(UNKNOWN_WORDS) <= 3
-
-
 def test_a_profile_survives_its_file_and_damage_is_refused(tmp_path: Path) -> None:
     assert InputProfile.load(tmp_path) is None
     PROFILE.save(tmp_path)

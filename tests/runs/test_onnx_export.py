@@ -186,11 +186,6 @@ def test_a_file_that_cannot_be_written_is_refused_first(finished_run: Path, tmp_
         export_onnx(finished_run, tmp_path / name)
 
 
-def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a run"):
-        export_onnx(tmp_path, tmp_path / "model.onnx")
-
-
 @pytest.mark.parametrize("name", ["onnx", "onnxscript", "onnxruntime"])
 def test_a_missing_library_is_named_with_its_extra(
     name: str, finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,6 @@ import torch
 
 from pssa.data.example import Corpus, Example
 from pssa.data.tokenize import split_on_space
-from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.runs.directory import RunDirectory
 from pssa.runs.featurizer import WordFeaturizer
@@ -23,16 +22,6 @@ CONFIG = Config().updated({"dimension": 4})
 def words_of(prepared_data: PreparedData) -> WordFeaturizer:
     assert isinstance(prepared_data.featurizer, WordFeaturizer)
     return prepared_data.featurizer
-
-
-def test_without_vectors_every_training_word_has_a_small_random_row(corpus: Corpus) -> None:
-    prepared_data = prepare(corpus, None, CONFIG)[1]
-    featurizer = words_of(prepared_data)
-    assert featurizer.table.matrix.shape == (len(featurizer.vocabulary), 4)
-    assert featurizer.table.n_trained == len(featurizer.vocabulary)
-    assert set(featurizer.vocabulary.training_words) == {word for example in corpus for word in example.words}
-    assert torch.all(featurizer.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
-    assert prepared_data.coverage is None
 
 
 def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_words(
@@ -75,16 +64,6 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     assert kept.vocabulary == words.vocabulary
     assert torch.equal(kept.table.matrix, words.table.matrix)
     assert kept.table.n_trained == words.table.n_trained
-
-
-def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:
-    labels = ("conflict", "Gut", "schlecht")
-    own = tuple(replace(example, label=labels[number % 3]) for number, example in enumerate(corpus))
-    directory = RunDirectory(tmp_path / "run")
-    directory.root.mkdir()
-    config = CONFIG.updated({"labels": labels})
-    prepare(Corpus(own, labels), None, config)[1].save(directory)
-    assert PreparedData.load(directory, config).corpus.examples == own
 
 
 def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:

@@ -10,19 +10,13 @@ from typing import Any
 import pytest
 import torch
 
-from pssa import models
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
-from pssa.mining import ConsensusRule
 from pssa.runs import Config, methods, mine, train
 from pssa.runs.resolve import (
     check_mining,
     check_supervision,
-    choose_epsilon,
-    choose_penalty,
-    consensus_rule,
     loop_settings,
-    mining_rule,
     resolve,
     unused_settings,
     warn_of_absent_labels,
@@ -38,84 +32,6 @@ def config(**changes: Any) -> Config:
 def check_both(given: Config) -> None:
     check_mining(given)
     check_supervision(given)
-
-
-@pytest.mark.parametrize(
-    ("method", "saliency"),
-    [("aw-as", "attention"), ("pg-as", "gradient"), ("rm-as", "random"), ("consensus", "leave_one_out")],
-)
-def test_a_method_has_its_saliency_unless_another_is_asked_for(method: str, saliency: str) -> None:
-    assert methods.find(method).saliency(config()) == saliency
-    assert methods.find(method).saliency(config(saliency="integrated_gradients")) == "integrated_gradients"
-
-
-@pytest.mark.parametrize(("model", "epsilon"), [("memnet", 3.0), ("tnet_att", 4.0)])
-def test_epsilon_is_the_papers_for_each_model_unless_it_is_given(model: str, epsilon: float) -> None:
-    assert choose_epsilon(config(model=model)) == epsilon
-    assert choose_epsilon(config(model=model, epsilon=1.5)) == 1.5
-
-
-def test_only_rm_picks_at_random() -> None:
-    for method in ("aw-as", "pg-as"):
-        assert mining_rule(config(method=method)).drawn == "nothing"
-    assert mining_rule(config(method="rm-as")).drawn == "word"
-    assert mining_rule(config(method="rm-as", random_mask=True)).drawn == "mask"
-    assert mining_rule(config(method="rm-as", saliency="gradient", random_mask=True)).drawn == "nothing"
-
-
-def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
-    rule = mining_rule(config(seed=7, stop_drop=0.25, epsilon=2.0))
-    assert (rule.seed, rule.stop_drop, rule.epsilon) == (7, 0.25, 2.0)
-    assert mining_rule(config()).stop_drop is None
-
-
-def test_the_agreement_is_the_configured_one() -> None:
-    rule = consensus_rule(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3))
-    assert (rule.least_right, rule.threshold, rule.soft, rule.words) == (1, 0.25, True, 3)
-    assert consensus_rule(config()) == ConsensusRule(threshold=0.2)
-
-
-def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
-    method = methods.find("consensus")
-    assert method.saliencies(config()) == ("leave_one_out",)
-    assert method.saliencies(config(saliency="gradient")) == ("gradient",)
-    assert method.saliencies(config(consensus_saliencies="attention, leave_one_out")) == ("attention", "leave_one_out")
-    # They are those of a consensus alone.
-    assert methods.find("pg-as").saliencies(config(consensus_saliencies="attention")) == ("gradient",)
-
-
-@pytest.mark.parametrize(("penalty", "distance", "gamma"), [("letter", "norm", 0.1), ("release", "squared", 0.1)])
-def test_a_penalty_brings_its_distance_and_gamma(penalty: str, distance: str, gamma: float) -> None:
-    chosen = choose_penalty(config(penalty=penalty))
-    assert (chosen.distance, chosen.gamma) == (distance, gamma)
-    assert choose_penalty(config(penalty=penalty, gamma=3.0)).gamma == 3.0
-
-
-@pytest.mark.parametrize("model", [name for name in models.names() if models.attends(name)])
-def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) -> None:
-    chosen = choose_penalty(config(model=model))
-    assert chosen.gamma > 0
-    assert (chosen.distance, chosen.equal_shares) == ("squared", True)
-    assert choose_penalty(config(model=model, gamma=0.5)).gamma == 0.5
-    assert choose_penalty(config(model=model, gamma=0.0)).gamma == 0.0
-
-
-@pytest.mark.parametrize(
-    ("model", "folds", "epochs"),
-    [("memnet", 2, 0), ("tnet_att", 2, 0), ("bertabsa_att", 5, 3)],
-)
-def test_a_consensus_takes_words_away_and_its_judges_cost_less_than_the_model_they_judge_for(
-    model: str, folds: int, epochs: int
-) -> None:
-    chosen = config(model=model, method="consensus")
-    mining = resolve(chosen).mining
-    assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
-    assert (mining.consensus_folds, consensus_rule(chosen).threshold) == (folds, 0.2)
-    assert non_default_settings(resolve(chosen)) == {}
-    asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
-    assert resolve(asked).mining.saliency == "gradient"
-    assert consensus_rule(asked).threshold == 0.0
-    assert resolve(asked).mining.consensus_epochs == 0
 
 
 def test_methods_that_mine_are_known() -> None:
@@ -279,18 +195,6 @@ def lengthened(n_instances: int, **settings: Any) -> Config:
     return resolve(config(**settings), instances(n_instances))
 
 
-@pytest.mark.parametrize(
-    ("n_instances", "epochs"),
-    [
-        (16, 400),  # one step an epoch
-        (115, 50),  # 8 steps an epoch
-        (2291, 6),  # LAPTOP: 144 steps an epoch, so the paper's epochs suffice
-    ],
-)
-def test_an_encoder_is_trained_for_enough_steps_on_little_data(n_instances: int, epochs: int) -> None:
-    assert lengthened(n_instances, model="bertabsa_att").known_epochs == epochs
-
-
 @pytest.mark.parametrize(("n_instances", "epochs"), [(64, 400), (512, 50), (640, 0), (2291, 0)])
 def test_little_data_is_not_divided_for_a_search(n_instances: int, epochs: int) -> None:
     assert lengthened(n_instances, model="tnet_att").known_epochs == epochs
@@ -300,14 +204,6 @@ def test_judges_keep_their_share_of_the_epochs() -> None:
     assert lengthened(115, model="bertabsa_att", method="consensus").mining.consensus_epochs == 25
     assert lengthened(115, model="bertabsa_att", method="consensus", consensus_epochs=4).mining.consensus_epochs == 4
     assert lengthened(115, model="tnet_att", method="consensus").mining.consensus_epochs == 0
-
-
-@pytest.mark.parametrize("settings", [{"epochs": 3}, {"usual_epochs": 3}, {"max_epochs": 3}, {"min_steps": 0}])
-def test_a_length_that_is_set_stays(settings: dict[str, Any]) -> None:
-    found, plain = lengthened(16, model="bertabsa_att", **settings), resolve(config(model="bertabsa_att", **settings))
-    assert (found.epochs, found.mining) == (plain.epochs, plain.mining)
-    names = ("usual_epochs", "max_epochs", "patience")
-    assert [getattr(found.training, name) for name in names] == [getattr(plain.training, name) for name in names]
 
 
 def test_development_data_may_search_for_as_long() -> None:
@@ -325,24 +221,6 @@ def test_what_follows_from_the_size_of_the_data_is_no_choice_of_the_user() -> No
         again = Config(model=longer.model, method=longer.method).updated(found)
         assert resolve(again, instances(5000)).training.derived == ()
     assert non_default_settings(lengthened(64, model="bertabsa_att", patience=9))["training.patience"] == 9
-
-
-def test_few_labels_have_a_model_that_reads_around_the_aspect() -> None:
-    def context(n_instances: int, **settings: Any) -> int | None:
-        given = config(**{"model": "bertabsa_att"} | settings)
-        chosen = resolve(given, instances(n_instances))
-        found = non_default_settings(chosen).get("options.context")
-        assert found == given.options.get("context")  # what is derived is no choice of the user
-        return chosen.options.get("context") or None
-
-    assert context(64) == 3
-    assert context(64, epochs=20) == 3
-    assert context(64, context=1) == 1
-    # The model of the paper, and that of a run.
-    assert context(2291) is None
-    assert context(64, preset="paper") is None
-    assert context(64, from_pretrained="run") is None
-    assert context(64, model="tnet_att") is None
 
 
 @pytest.mark.parametrize(("is_native", "precision"), [(True, "bfloat16"), (False, "float32")])

@@ -36,10 +36,6 @@ def test_a_folder_of_this_name_comes_first() -> None:
     assert resolve_run("starter") == Path("starter")
 
 
-def test_a_path_stays_as_it_is() -> None:
-    assert resolve_run("runs/starter") == Path("runs/starter")
-
-
 def test_a_package_without_the_run_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run_names, "_PACKAGED", tmp_path / "none")

@@ -56,13 +56,6 @@ def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name:
     assert not classifier.torch.model.training
 
 
-def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
-    for folder in ("one", "two"):
-        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), FEATURIZER)
-    first, second = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in ("one", "two"))
-    assert first == second
-
-
 @pytest.fixture
 def ensemble(tmp_path: Path) -> Path:
     members = (new_model("memnet", seed=1), new_model("memnet", seed=2))
@@ -77,11 +70,6 @@ def test_an_ensemble_loads_with_its_members_in_order_and_their_says(ensemble: Pa
         assert torch.equal(member.get_parameter("match"), new_model("memnet", seed=seed).get_parameter("match"))
 
 
-def test_a_member_loads_on_its_own(ensemble: Path) -> None:
-    classifier = load(ensemble / "members" / "2")
-    assert (len(classifier.torch.members), classifier.torch.vote_weights) == (1, (1.0,))
-
-
 def test_a_lost_member_is_noticed(ensemble: Path) -> None:
     shutil.rmtree(ensemble / "members" / "1")
     with pytest.raises(InputError, match="is missing; the ensemble has"):
@@ -91,11 +79,6 @@ def test_a_lost_member_is_noticed(ensemble: Path) -> None:
 @pytest.fixture
 def run(tmp_path: Path, finished_run: Path) -> Path:
     return Path(shutil.copytree(finished_run, tmp_path / "run"))
-
-
-def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a run"):
-        pssa.load(tmp_path)
 
 
 def test_damaged_weights_are_refused(run: Path) -> None:

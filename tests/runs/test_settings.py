@@ -36,17 +36,6 @@ def test_values_are_set_by_bare_and_by_dotted_names(names: tuple[str, str, str])
     assert config.options == {"hidden": 7}
 
 
-def test_a_section_can_be_given_as_a_whole() -> None:
-    config = Config().updated({"options": {"hidden": 7}, "training": {"patience": 3}})
-    assert config == Config().updated({"hidden": 7, "patience": 3})
-
-
-def test_an_update_leaves_the_original_as_it_was() -> None:
-    config = Config().updated({"hidden": 7})
-    config.updated({"hidden": 9, "seed": 4})
-    assert config == Config().updated({"hidden": 7})
-
-
 def test_options_are_those_of_the_model_wherever_it_stands() -> None:
     assert Config().updated({"filters": 9, "model": "tnet"}).options == {"filters": 9}
     assert Config().updated({"options.filters": 9, "model": "tnet"}).options == {"filters": 9}
@@ -259,11 +248,6 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, con
     assert str(caught.value).startswith(str(path))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.toml: cannot be read: No such file"):
-        Config.from_toml(tmp_path / "none.toml")
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [("3", 3), ("0.5", 0.5), ("true", True), ("'a b'", "a b"), ("lossless", "lossless"), ("[1, 2]", [1, 2]), ("", "")],
@@ -281,10 +265,6 @@ def test_columns_are_a_table_or_what_the_option_takes(tmp_path: Path, name: str,
     path.write_text(config.to_toml())
     assert Config.from_toml(path) == config
     assert config.updated({"data": {"columns": {"id": "no"}}}).data.columns == {"id": "no"}
-
-
-def test_columns_that_nobody_named_are_not_written() -> None:
-    assert "columns" not in Config().to_toml()
 
 
 def test_columns_that_cannot_be_are_refused() -> None:

@@ -14,7 +14,6 @@ import pytest
 from tests.runs.interrupted import contents
 
 import pssa
-from pssa import models
 from pssa.data.example import Corpus
 from pssa.data.numbers import percent
 from pssa.errors import InputError
@@ -53,25 +52,6 @@ def test_metrics_and_history_say_what_happened(finished_run: Path, corpus: Corpu
         ("initial", 1),
         ("initial", 2),
     ]
-
-
-def test_the_configuration_of_a_run_is_resolved(finished_run: Path) -> None:
-    config = Config.from_toml(finished_run / "config.toml")
-    assert (config.model, config.epochs, config.data.dimension) == ("memnet", 2, 8)
-    assert config.options["initial_bound"] == 0.1
-    assert config.options["dropout"] == models.option_defaults("memnet")["dropout"]
-
-
-@pytest.mark.parametrize("vectors", [False, True])
-def test_embeddings_are_trained_where_there_are_no_vectors(
-    train_tiny: TrainTiny, tmp_path: Path, vectors: bool
-) -> None:
-    path = tmp_path / "vectors.txt"
-    path.write_text("screen 1 2 3\n")
-    given = {"vectors": str(path)} if vectors else {}
-    run = train_tiny(tmp_path / "run", model="tnet_att", hidden=3, epochs=1, **given)
-    rows = pssa.load(run).torch.model.get_parameter("encoder.words")
-    assert (len(rows) == 0) == vectors
 
 
 def test_the_card_names_model_method_and_labels(finished_run: Path) -> None:

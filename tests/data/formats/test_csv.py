@@ -67,11 +67,6 @@ def test_offsets_from_a_data_frame_may_be_floats(tmp_path: Path) -> None:
     assert [e.aspect_chars for e in read(path)] == [(2, 6), (2, 6)]
 
 
-def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 1: .*found sentence, aspect, label"):
-        read(_file(tmp_path, "sentence,aspect,label\na menu,menu,positive\n"))
-
-
 def test_tags_are_joined_by_a_bar_and_survive(tmp_path: Path) -> None:
     example = replace(Example.from_text("a menu", (2, 6), label="neutral"), tags=("hard", "negated"))
     path = tmp_path / "out.csv"

@@ -29,12 +29,6 @@ def test_a_file_without_a_telling_name_is_known_by_its_content(tmp_path: Path, c
     assert format_of(path, None) == format
 
 
-def test_seg_files_may_hold_tagged_lines(tmp_path: Path) -> None:
-    path = tmp_path / "data.seg"
-    path.write_text("a menu/p\n")
-    assert format_of(path, None) == "tagged"
-
-
 def test_the_extension_decides_where_it_can_and_gz_is_transparent(tmp_path: Path) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(b"text,aspect,label\na menu,menu,positive\n"))

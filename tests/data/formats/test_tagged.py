@@ -34,10 +34,6 @@ def test_the_tag_is_the_label(tmp_path: Path, tag: str, label: str) -> None:
     assert _read_line(tmp_path, f"a menu/{tag} here").label == label
 
 
-def test_a_slash_can_be_the_aspect(tmp_path: Path) -> None:
-    assert _read_line(tmp_path, "a cd //0 dvd drive").aspect_text == "/"
-
-
 def test_tokens_end_at_no_break_spaces_and_are_not_cut_further(tmp_path: Path) -> None:
     assert _read_line(tmp_path, "don't\u00a0buy this/n mac's-os .").words == ("don't", "buy", "this", "mac's-os", ".")
 

@@ -16,7 +16,6 @@ from tests.paper.experiments.rooms import tiny_resources
 from torch import nn
 
 from paper.experiments.analyses import (
-    ANALYSES,
     AnalysisInput,
     agreement,
     faithfulness,
@@ -133,10 +132,6 @@ def test_saliencies_are_compared_with_each_other() -> None:
     assert pair["kendall"] is None
 
 
-def test_without_marks_there_is_no_agreement() -> None:
-    assert set(agreement(WEIGHED, saliencies=("attention",))) == {"correlation"}
-
-
 SEEN = weighing(corpus("a dim grey screen", "a bright sharp screen", "screen"), {"dim": 0.5, "bright": 0.5})
 
 
@@ -146,11 +141,6 @@ def test_words_that_change_no_answer_are_neither_needed_nor_enough() -> None:
     for way in ("mask", "deletion"):
         for measure in ("comprehensiveness", "sufficiency"):
             assert found[way]["attention"][measure]["aopc"]["difference"]["mean"] == 0.0
-
-
-def test_a_part_of_the_instances_can_do() -> None:
-    found = faithfulness(SEEN, saliencies=("attention",), limit=2)
-    assert found["instances"] + found["left_out"] == 2
 
 
 TEST = corpus("a dim screen", "bright screen", labels=("negative", "positive"))
@@ -291,12 +281,6 @@ def marked_resources(folder: Path) -> Resources:
         marked = [[word for word in example.words if word.isalpha()][-1:] for example in corpus]
         write_opinion_words(words / f"{part}.tsv", corpus, *marked)
     return replace(resources, sources={"laptop": replace(source, opinion_words=words)})
-
-
-def test_every_analysis_is_listed() -> None:
-    assert set(ANALYSES) == {
-        *("agreement", "faithfulness", "heat", "mined_words", "rare_words", "round_attention", "scores", "stress"),
-    }
 
 
 def test_an_unknown_analysis_is_refused() -> None:

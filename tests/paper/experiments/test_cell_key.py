@@ -14,10 +14,8 @@ from tests.paper.experiments.rooms import tiny_resources
 
 import pssa
 from paper.experiments import cell_key
-from paper.experiments.cell_key import changed_settings
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training
 from paper.experiments.resources import MEASURED_WITH
-from pssa.runs import Config
 from pssa.runs import resolve as resolving
 
 RESULTS = Path(__file__).parents[3] / "results"
@@ -63,19 +61,6 @@ def test_a_default_that_changes_makes_other_cells_of_those_that_it_decides(
     assert {name for name, cell in CELLS.items() if resources.key(cell) != before[name]} == changed
 
 
-def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    resources = tiny_resources(tmp_path)
-    before = {name: resources.key(cell) for name, cell in CELLS.items()}
-    cell_key._changed.cache_clear()
-    monkeypatch.setattr(resolving, "CONSENSUS_THRESHOLD", 0.3)
-    found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
-    assert found == {"consensus", "supervised", "look"}
-    cell_key._changed.cache_clear()
-    monkeypatch.setitem(resolving._WORD_TRAINING, "max_epochs", 30)
-    found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
-    assert found == set(CELLS) - {"human"}
-
-
 def test_a_default_that_has_changed_makes_other_cells_of_those_it_decides(tmp_path: Path) -> None:
     today = tiny_resources(tmp_path)
     measured = replace(today, settings={**today.settings, **MEASURED_WITH})
@@ -83,30 +68,11 @@ def test_a_default_that_has_changed_makes_other_cells_of_those_it_decides(tmp_pa
     assert found == {"consensus", "supervised", "look"}
 
 
-def test_files_are_left_to_their_fingerprints() -> None:
-    plain = changed_settings(CELLS["supervised"], {})
-    assert changed_settings(CELLS["supervised"], {"vectors": "glove.txt"}) == plain
-
-
-def test_a_setting_at_its_default_is_left_out(tmp_path: Path) -> None:
-    resources = tiny_resources(tmp_path)
-    explicit = replace(resources, settings={**resources.settings, "patience": Config().training.patience})
-    assert explicit.key(CELLS["baseline"]) == resources.key(CELLS["baseline"])
-    other = replace(resources, settings={**resources.settings, "patience": Config().training.patience + 1})
-    assert other.key(CELLS["baseline"]) != resources.key(CELLS["baseline"])
-
-
 def test_a_new_version_keeps_every_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
     monkeypatch.setattr(pssa, "__version__", "99.0")
     assert {name: resources.key(cell) for name, cell in CELLS.items()} == before
-
-
-@pytest.mark.parametrize("name", CELLS)
-def test_a_cell_is_built_again_from_its_description(name: str) -> None:
-    described = json.loads(json.dumps(describe(CELLS[name])))
-    assert from_description(described) == CELLS[name]
 
 
 def test_every_record_of_the_results_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

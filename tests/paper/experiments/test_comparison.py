@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.paper.experiments.rooms import FakeLookup, tiny_resources
+from tests.paper.experiments.rooms import tiny_resources
 
-from paper.experiments.cells import Place, Training
+from paper.experiments.cells import Place
 from paper.experiments.comparison import (
     RunPair,
     average,
     chance_of_no_gain,
     compare,
-    gather,
-    labels_of,
-    mean_and_std,
     other_tests,
     stars,
 )
@@ -31,26 +28,12 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paper.experiments.comparison.RESAMPLES", 2000)
 
 
-def test_mean_and_spread_are_in_points() -> None:
-    assert mean_and_std([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
-    assert mean_and_std([0.5]) == (50.0, None)
-
-
 def test_a_single_value_has_no_spread() -> None:
     several, one, none = format_mean([0.5, 0.7]), format_mean([0.5], "+"), format_mean([])
     assert (several.text, one.text, none.text) == ("60.00 ± 14.14", "+50.00", "")
     assert several.parts == {"mean": pytest.approx(60.0), "spread": pytest.approx(14.1421356)}
     assert one.parts == {"mean": 50.0, "spread": None}
     assert none.parts == {"mean": None, "spread": None}
-
-
-def test_only_what_was_found_is_gathered() -> None:
-    cells = {seed: Training(Place("laptop", "memnet", seed)) for seed in (0, 1)}
-    assert gather(FakeLookup({cells[1]: {"key": "b"}}), cells) == {1: {"key": "b"}}
-
-
-def test_predictions_are_digits_into_the_labels() -> None:
-    assert labels_of({"predicted": "201", "labels": LABELS}) == ["neutral", "positive", "negative"]
 
 
 def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -> None:
@@ -97,10 +80,6 @@ def contest(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> R
 def test_what_is_always_better_has_no_chance_of_no_gain() -> None:
     assert chance_of_no_gain([contest([GOLD, GOLD], [WRONG, WRONG])]) == (0.0, 0.0)
     assert chance_of_no_gain([contest([WRONG, WRONG], [GOLD, GOLD])]) == (1.0, 1.0)
-
-
-def test_equal_runs_gain_nothing() -> None:
-    assert chance_of_no_gain([contest([GOLD, WRONG], [GOLD, WRONG])]) == (1.0, 1.0)
 
 
 def test_a_gain_of_one_seed_of_three_is_chance_where_seeds_are_drawn() -> None:

@@ -32,12 +32,6 @@ def test_a_part_of_a_line_that_a_kill_left_is_cut_off(tmp_path: Path) -> None:
     assert path.read_bytes() == b'{"key": "a"}\n{"key": "c"}\n'
 
 
-def test_the_later_of_two_records_counts(tmp_path: Path) -> None:
-    path = tmp_path / "cells.jsonl"
-    path.write_bytes(b'{"key": "a", "seconds": 1}\n{"key": "a", "seconds": 2}\n')
-    assert Ledger.read(path).find("a") == {"key": "a", "seconds": 2}
-
-
 def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     path.write_bytes(b'{"key": "a"}\n[1]\n')

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from paper.experiments.mining_stats import common_words, describe_evidence, word_counts
+from paper.experiments.mining_stats import common_words, describe_evidence
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.example import Corpus, Example
 
@@ -40,11 +40,6 @@ MINED = evidence(
     (finding(3, score=0.8), finding(4, iteration=2, score=0.4)), (finding(2, "misleading"),), (finding(1),)
 )
 HUMAN = evidence((finding(3), finding(5)), (finding(0),), ())
-
-
-def test_words_are_counted_in_lower_case() -> None:
-    counts = word_counts(CORPUS)
-    assert (counts["huge"], counts["screen"], counts["Huge"]) == (2, 3, 0)
 
 
 def test_rounds_tell_kinds_frequencies_and_agreement() -> None:
@@ -98,12 +93,6 @@ def test_chance_and_nearness_need_no_model() -> None:
         "positive": {"instances": 1, "random": 0.4, "nearest": 0.0},
         "negative": {"instances": 1, "random": pytest.approx(1 / 3), "nearest": 0.5},
     }
-
-
-def test_without_marks_nothing_is_judged() -> None:
-    found = describe_evidence(MINED, CORPUS, None)
-    assert (found["judged"], found["judged_with_active"]) == (0, 0)
-    assert not {"by_score", "opinion", "reference"} & set(found)
 
 
 def test_common_words_are_of_the_same_kind() -> None:

@@ -30,7 +30,6 @@ from paper.experiments.sources import commit, find_commits, source_digest
 from pssa import __version__
 
 MAKER = Environment("abc", "c0ffee", "2.9", "a CPU")
-OTHER = Environment("def", None, "2.8", "a GPU")
 
 
 @pytest.fixture(autouse=True)

@@ -83,13 +83,6 @@ def test_held_out_instances_share_no_sentence_with_train_and_are_no_test_instanc
     assert not {example.sentence_id for example in train} & {example.sentence_id for example in judged}
 
 
-def test_a_share_takes_the_first_instances(tmp_path: Path) -> None:
-    resources = tiny_resources(tmp_path)
-    part, _ = resources.corpora(Place("laptop", "memnet", 0, share=0.25))
-    whole, _ = resources.corpora(HERE)
-    assert part.examples == whole.examples[:10]
-
-
 def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) -> None:
     resources = tiny_resources(tmp_path)
     key = resources.key(Training(HERE))
@@ -121,12 +114,6 @@ def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, read_opti
     assert other.key(Training(HERE)) != resources.key(Training(HERE))
 
 
-def test_a_file_read_as_usual_is_known_by_its_content_alone(tmp_path: Path) -> None:
-    files = tiny_resources(tmp_path).files_of(Training(HERE))
-    assert set(files) == {"train", "test", "vectors"}
-    assert " " not in files["train"]
-
-
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "vocab.txt", "vocab.json", "pieces.model"])
 def test_another_tokenizer_makes_another_encoder(tmp_path: Path, name: str) -> None:
     encoder = tmp_path / "encoder"
@@ -138,17 +125,6 @@ def test_another_tokenizer_makes_another_encoder(tmp_path: Path, name: str) -> N
     (encoder / "README.md").write_text("what it is")
     (encoder / name).unlink()
     assert resources.fingerprints() == before
-
-
-def test_a_test_file_that_changed_does_not_matter_to_held_out_cells(tmp_path: Path) -> None:
-    resources = tiny_resources(tmp_path)
-    held_out = Training(Place("laptop", "memnet", 0, held_out=True))
-    before = resources.key(held_out), resources.key(Training(HERE))
-    test = resources.sources["laptop"].test
-    assert test is not None
-    test.write_text(test.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
-    assert resources.key(held_out) == before[0]
-    assert resources.key(Training(HERE)) != before[1]
 
 
 def stripped(tmp_path: Path, line: str) -> str:
@@ -173,11 +149,6 @@ def stripped(tmp_path: Path, line: str) -> str:
 )
 def test_letters_of_the_tag_go_with_it_from_targets_alone(tmp_path: Path, line: str, damaged: str) -> None:
     assert stripped(tmp_path, line) == damaged
-
-
-def test_a_word_of_which_nothing_would_be_left_stays_whole(tmp_path: Path) -> None:
-    assert stripped(tmp_path, "and nn/n or //0") == "and nn or //0"
-    assert stripped(tmp_path, "a //0 between") == "a / between"
 
 
 # Train and test. Counted by `strip` alone, LAPTOP's test file has one more: its target `/` would be empty.

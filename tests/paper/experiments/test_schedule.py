@@ -98,19 +98,6 @@ def test_needs_come_first_and_are_shared(room: Workspace, ledger: Ledger) -> Non
     assert order.index(BASE) < order.index(AW) < min(order.index(FINAL), order.index(active))
 
 
-def test_cells_of_one_place_stay_together(room: Workspace, ledger: Ledger) -> None:
-    there = Place("laptop", "memnet", 1)
-    order = plan([FINAL, Training(there), PG, Mining(there, "pg-as")], room, ledger)
-    assert [cell.place.seed for cell in order] == [0, 0, 0, 0, 1, 1]
-
-
-def test_finals_get_the_number_of_epochs_of_their_baseline(room: Workspace, ledger: Ledger) -> None:
-    engine = Recorder()
-    outcome = CellSchedule(room, ledger).execute([FINAL], engine)
-    assert {job.cell: job.epochs for job in engine.jobs} == {BASE: 0, AW: 7, FINAL: 7}
-    assert (outcome.done, outcome.reused, outcome.failures) == (3, 0, {})
-
-
 def test_what_the_ledger_has_is_not_done_again(room: Workspace, ledger: Ledger) -> None:
     CellSchedule(room, ledger).execute([FINAL], Recorder())
     engine = Recorder()
@@ -154,15 +141,6 @@ def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, 
     }
     assert ledger.find(room.key(look)) is not None
     assert ledger.find(room.key(FINAL)) is None
-
-
-def test_parameters_that_a_failed_mining_needs_are_kept_for_the_next_run(room: Workspace, ledger: Ledger) -> None:
-    CellSchedule(room, ledger).execute([FINAL, PG], Recorder(workers=1, failing=(AW,)))
-    assert room.has_weights(BASE)
-    engine = Recorder()
-    CellSchedule(room, ledger).execute([FINAL, PG], engine)
-    assert engine.cells == [AW, FINAL]
-    assert not room.has_weights(BASE)
 
 
 def test_what_is_lost_with_a_process_is_tried_once_more_alone(room: Workspace, ledger: Ledger) -> None:
@@ -237,12 +215,6 @@ def test_the_device_is_that_of_the_worker(room: Workspace, ledger: Ledger) -> No
     assert "device" not in record
 
 
-def test_progress_counts_up_to_the_cells_to_do(room: Workspace, ledger: Ledger) -> None:
-    told: list[tuple[int, int]] = []
-    CellSchedule(room, ledger, progress=lambda done, of, name: told.append((done, of))).execute([FINAL], Recorder())
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 ROOT = Path(__file__).parents[3]
 
 
@@ -253,12 +225,6 @@ def job_in(folder: Path) -> CellJob:
 def lasting(record: Record) -> Record:
     """What does not depend on how fast the machine is."""
     return {name: value for name, value in record.items() if name not in ("seconds", "stages", "testing_seconds")}
-
-
-def test_a_failure_is_the_futures(tmp_path: Path) -> None:
-    job = CellJob(Training(Place("laptop", "no such model", 0)), job_in(tmp_path).workspace)
-    with open_pool("local", 1) as pool:
-        assert isinstance(pool.submit(execute_cell, job).exception(), InputError)
 
 
 @pytest.mark.parametrize(

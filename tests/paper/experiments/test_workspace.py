@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.paper.experiments.rooms import tiny_resources
 
-from paper.experiments.cells import Mining, Place, Timing, Training
+from paper.experiments.cells import Place, Timing, Training
 from paper.experiments.workspace import Workspace
 
 HERE = Place("laptop", "memnet", 0)
@@ -16,12 +16,6 @@ HERE = Place("laptop", "memnet", 0)
 @pytest.fixture
 def room(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "out", tiny_resources(tmp_path))
-
-
-def test_files_lie_under_the_key_of_their_cell(room: Workspace) -> None:
-    mining, base = Mining(HERE, "aw-as"), Training(HERE)
-    assert room.evidence(mining) == room.folder / "evidence" / f"{room.key(mining)}.jsonl"
-    assert room.weights(base) == room.folder / "weights" / room.key(base)
 
 
 def test_a_folder_without_parameters_is_no_model(room: Workspace) -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from tests.paper.experiments.rooms import tiny_resources
-from tests.paper.studies.stand_in import MORE, QUICK, counting
+from tests.paper.studies.stand_in import MORE, counting
 
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, describe
 from paper.experiments.ledger import Ledger
 from paper.experiments.provenance import is_from_this_code, this_environment
 from paper.experiments.resources import DataSource, Resources, Scope
-from paper.studies import exhibits
 from paper.studies.exhibit import Exhibit
 from paper.studies.filters import Selection, choose, dry_run, missing_needs
 from pssa.errors import InputError
@@ -30,10 +29,6 @@ def exhibit(name: str, *cells: Cell, needs: tuple[str, ...] = ()) -> Exhibit:
 def test_exhibits_are_chosen_by_name_each_once() -> None:
     own = exhibit("own")
     assert [found.name for found in choose(["overall", own, "overall"])] == ["overall", "own"]
-
-
-def test_all_is_every_exhibit_there_is() -> None:
-    assert [found.name for found in choose(["all", "overall"])] == list(exhibits.names())
 
 
 def test_an_unknown_exhibit_is_refused_with_those_there_are() -> None:
@@ -53,15 +48,6 @@ def test_an_unknown_exhibit_is_refused_with_those_there_are() -> None:
 )
 def test_missing_needs_are_named(needs: tuple[str, ...], reason: str) -> None:
     assert missing_needs(exhibit("x", needs=needs), BARE) == reason
-
-
-def test_what_is_there_is_not_lacked() -> None:
-    source = DataSource(Path("train.txt"), opinion_words=Path("words"))
-    full = Scope(Resources({"laptop": source, "rest": DataSource(Path("t"))}, Path("vectors.txt"), Path("encoder")))
-    wanting = exhibit("x", needs=("vectors", "encoder", "opinion_words", "rest"))
-    assert missing_needs(wanting, full) == ""
-    # Words of a data set that nobody asked for do not count.
-    assert missing_needs(wanting, replace(full, data_sets=("rest",))) == "needs a data set with opinion words"
 
 
 def test_cells_of_all_exhibits_are_wanted_once() -> None:
@@ -107,13 +93,6 @@ def counts(cells: int, there: int, to_do: int) -> dict[str, int]:
     return {"cells": cells, "there": there, "to_do": to_do}
 
 
-def test_cells_that_exhibits_share_count_once(tmp_path: Path) -> None:
-    # A baseline, a mining and the training that it supervises; the same baseline and one that trains on.
-    found = dry_run([QUICK, MORE], scope_and_ledger(tmp_path, Training(PLACE, "kt")), tmp_path / "out")
-    assert found["exhibits"] == {"quick": counts(3, 0, 3), "more": counts(2, 1, 1)}
-    assert found["total"] == counts(4, 1, 3)
-
-
 def test_a_model_whose_parameters_are_needed_again_is_to_do(tmp_path: Path) -> None:
     scope = scope_and_ledger(tmp_path, Training(PLACE))
     assert dry_run([LOOKED], scope, tmp_path / "out")["total"] == counts(2, 1, 2)
@@ -124,13 +103,3 @@ def test_what_other_sources_made_can_be_left_out(tmp_path: Path) -> None:
     assert dry_run([MORE], scope, tmp_path / "out", is_from_this_code)["total"] == counts(2, 0, 2)
     scope = scope_and_ledger(tmp_path, Training(PLACE), made=asdict(this_environment("cpu")))
     assert dry_run([MORE], scope, tmp_path / "out", is_from_this_code)["total"] == counts(2, 1, 1)
-
-
-def test_an_exhibit_that_cannot_be_planned_does_not_hide_the_others(tmp_path: Path) -> None:
-    def fail(scope: Scope) -> list[Training]:
-        raise ValueError("no plan")
-
-    broken = Exhibit("broken", "Broken", fail, QUICK.show)
-    found = dry_run([broken, MORE], scope_and_ledger(tmp_path), tmp_path / "nowhere")
-    assert (found["broken"], found["total"]) == ({"broken": "ValueError: no plan"}, counts(2, 0, 2))
-    assert not (tmp_path / "nowhere").exists()

@@ -119,21 +119,6 @@ def test_a_page_with_other_word_vectors_than_most_says_so(tmp_path: Path) -> Non
     assert "new.txt" not in front_page(read_exhibits(tmp_path))
 
 
-def test_a_page_without_marks_is_somebodys_own(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("Mine.\n")
-    write_exhibit(tmp_path, TRANSFER, transfer_tables())
-    write_front_page(tmp_path)
-    assert (tmp_path / "README.md").read_text() == "Mine.\n"
-
-
-def test_a_picture_without_a_finding_is_removed(tmp_path: Path) -> None:
-    write_exhibit(tmp_path, TRANSFER, transfer_tables())
-    write_front_page(tmp_path)
-    write_exhibit(tmp_path, TRANSFER, transfer_tables()[:1])
-    write_front_page(tmp_path)
-    assert not (tmp_path / "transfer" / PICTURE).exists()
-
-
 def test_the_results_of_this_repository_have_every_finding_and_its_picture() -> None:
     shown = read_exhibits(RESULTS)
     findings = findings_of(shown)
@@ -143,13 +128,6 @@ def test_the_results_of_this_repository_have_every_finding_and_its_picture() -> 
     for name, finding in findings.items():
         assert isinstance(finding.plot, StripPlot)
         assert (RESULTS / name / PICTURE).read_text("utf-8") == draw_strip_plot(finding.plot), name
-
-
-def test_every_page_that_people_wrote_has_a_date() -> None:
-    pages = [path for path in RESULTS.glob("*.md") if not path.with_suffix("").is_dir() and path.name != "README.md"]
-    assert len(pages) > 5
-    dated = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d{1,2} \w+ 20\d\d\b|\b[A-Z][a-z]+ 20\d\d\b")
-    assert [path.name for path in pages if not dated.search(path.read_text("utf-8"))] == []
 
 
 def test_the_first_page_leads_to_every_page() -> None:

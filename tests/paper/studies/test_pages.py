@@ -108,11 +108,6 @@ def test_a_file_that_holds_no_tables_is_named(tmp_path: Path, content: str) -> N
         ShownExhibit.read(tmp_path / TABLES)
 
 
-def test_texts_that_have_no_bytes_are_written_all_the_same(tmp_path: Path) -> None:
-    write_exhibit(tmp_path, exhibit(), [Table("t", "half \ud800", ("a",), (("\ud800",),))])
-    assert "half ?" in (tmp_path / "ours.md").read_text("utf-8")
-
-
 COLUMNS = ("model", "data", "seeds", "accuracy", "macro-F1")
 DONE = ("MN", "LAPTOP", 3, format_percent(0.75), format_scores([1.0, 2.0]))
 
@@ -135,14 +130,3 @@ def test_rows_without_an_outcome_are_named_below(row: tuple[object, ...], is_kep
     assert isinstance(shown, Table)
     assert shown.rows == ((DONE, row) if is_kept else (DONE,))
     assert shown.notes == (("A note.",) if is_kept else ("A note.", "No outcome yet: TNet REST."))
-
-
-def test_many_rows_are_not_all_named_and_empty_parts_in_one_line() -> None:
-    open_rows = tuple((f"M{number}", "REST", 0, None, None) for number in range(14))
-    (shown,) = drop_empty_rows([scores(DONE, *open_rows)])
-    assert isinstance(shown, Table)
-    assert shown.notes[1].endswith("M11 REST and 2 more.")
-    empty = Figure("curve", "Curve", "x", "y", (("MN", ()),))
-    assert drop_empty_rows([scores(*open_rows), "So.", empty]) == ["So.", "No outcome yet: Scores; Curve."]
-    whole: list[Part] = [scores(DONE), scores(*open_rows, outcomes=()), "So.", DRAWN]
-    assert drop_empty_rows(whole) == whole

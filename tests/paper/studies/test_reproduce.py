@@ -19,10 +19,9 @@ from paper.experiments.resources import Scope
 from paper.experiments.workspace import Workspace
 from paper.studies.exhibit import Part
 from paper.studies.reproduce import ExecutionOptions, reproduce, show_only
-from pssa.errors import InputError, RunError
+from pssa.errors import RunError
 from pssa.execution import WorkerLost
 
-ROOT = Path(__file__).resolve().parents[3]
 ONE = ExecutionOptions(workers=1)
 
 
@@ -148,12 +147,6 @@ def test_what_is_there_can_be_shown_beside_a_process_at_work(scope: Scope, stand
     assert "1 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
 
 
-def test_a_folder_without_a_ledger_has_nothing_to_show(scope: Scope, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no cells\.jsonl, so there is nothing"):
-        show_only([QUICK], scope, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_exhibits_that_lack_something_are_left_out_with_the_reason(
     scope: Scope, stand_in: StandIn, tmp_path: Path
 ) -> None:
@@ -195,16 +188,6 @@ def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
     assert reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True)).made == 1
     assert stand_in.done == [FINAL]
     assert re.search(r"^\| 3 +\| .*`changed`", (tmp_path / "quick.md").read_text("utf-8"), re.MULTILINE)
-
-
-def test_findings_come_from_the_ledger_by_key(scope: Scope, tmp_path: Path) -> None:
-    cell = Training(Place("laptop", "memnet", 0))
-    with Ledger.open(tmp_path / "cells.jsonl") as ledger:
-        lookup = scope.resources.lookup_in(ledger)
-        assert lookup(cell) is None
-        ledger.append({"key": scope.resources.key(cell), "accuracy": 0.5})
-        assert (lookup(cell) or {})["accuracy"] == 0.5
-        assert lookup(Training(Place("rest", "memnet", 0))) is None
 
 
 def test_a_cluster_is_given_whole_paths_and_the_same_keys(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
@@ -23,14 +22,12 @@ from paper.studies.exhibit import (
 from paper.studies.pages import markdown_document
 from paper.studies.tables import (
     TextTable,
-    convert_text,
     escape_latex,
     grid_table,
     markdown_table,
     points_table,
     table_csv,
     table_latex,
-    table_of,
     table_values,
 )
 
@@ -80,35 +77,6 @@ def test_numbers_of_a_column_have_as_many_decimals(values: tuple[Value, ...], te
     assert column(*values) == texts
 
 
-def test_columns_of_numbers_are_told_from_columns_of_text() -> None:
-    rows: tuple[tuple[Value, ...], ...] = (
-        ("1", "81.00 ± 0.10", "+1.2** / -0.5", "-", 3, None, "k=2"),
-        ("2", None, "−0.1 / 0.0", "no", 4, None, None),
-    )
-    found = TextTable.of(Table("t", "T", ("a", "b", "c", "d", "e", "f", "g"), rows))
-    # The first column names the row, whatever it holds.
-    assert found.is_number == (False, True, True, False, True, True, False)
-
-
-def test_a_table_without_rows_keeps_its_columns() -> None:
-    found = TextTable.of(Table("t", "T", ("a", "b"), ()))
-    assert (found.columns, found.rows) == (("a", "b"), ())
-
-
-def test_a_row_of_another_length_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match="row 2 of table t has 1 fields for 2"):
-        TextTable.of(Table("t", "T", ("a", "b"), (("x", 1), ("y",))))
-
-
-def test_code_is_cut_out_of_a_text() -> None:
-    def marked(text: str) -> str:
-        return convert_text(text, str.upper, "<{}>".format)
-
-    assert marked("take `--seeds` of\n`x`") == "TAKE <--seeds> OF <x>"
-    assert marked("a ` alone") == "A ` ALONE"
-    assert marked("") == ""
-
-
 def test_every_point_of_a_figure_is_a_row() -> None:
     found = points_table(FIGURE)
     assert found.columns == ("plot", "line", "epsilon", "macro-F1", "spread")
@@ -123,17 +91,6 @@ def test_a_figure_can_be_read_as_a_grid() -> None:
     found = grid_table(FIGURE)
     assert found.columns == ("plot", "macro-F1 by epsilon", "1", "2", "3")
     assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00", "62.00"), ("MN", "REST", None, None, None))
-
-
-def test_numbers_of_a_figure_have_as_many_decimals() -> None:
-    lines = PlotLine("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), PlotLine("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
-    found = grid_table(Figure("f", "F", "x", "words", (("MN", lines),)))
-    assert found.rows == (("MN", "LAPTOP", "0.534", "0.098"), ("MN", "REST", "0.012 ± 0.001", "0.000"))
-
-
-def test_a_line_with_more_places_than_values_is_an_error() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        points_table(Figure("f", "F", "x", "y", (("p", (PlotLine("l", (1.0, 2.0), (1.0,)),)),)))
 
 
 def test_latex_has_rules_caption_label_and_notes() -> None:
@@ -188,26 +145,11 @@ def test_text_stays_text(text: str, written: str) -> None:
     assert paragraph(text) == written
 
 
-def test_code_in_a_table_cannot_end_its_field() -> None:
-    assert markdown_table(Table("t", "T", ("a",), (("`x|y`",),))).splitlines()[2] == r"| `x\|y` |"
-
-
 QUOTED = Table("t", 'Ti"tle', ("name", "x, y"), (("a\nb", 0.1 + 0.2), ("c", None), ('"', 7)), ("note",))
 
 
 def test_csv_has_the_values_in_full() -> None:
     assert table_csv(QUOTED) == 'name,"x, y"\n"a\nb",0.30000000000000004\nc,\n"""",7\n'
-
-
-def test_json_keeps_the_kinds_of_values() -> None:
-    assert table_values(QUOTED) == {
-        "name": "t",
-        "title": 'Ti"tle',
-        "columns": ["name", "x, y"],
-        "rows": [["a\nb", 0.1 + 0.2], ["c", None], ['"', 7]],
-        "notes": ["note"],
-    }
-    assert table_of(json.loads(json.dumps(table_values(QUOTED)))) == QUOTED
 
 
 READINGS = Table(

@@ -40,12 +40,6 @@ def test_the_encoders_models_are_looked_at_once(tmp_path: Path) -> None:
     assert list(EXHIBIT.cells(scope)) == [look("bertabsa"), look("bertabsa_att"), look("bertabsa_att", True)]
 
 
-def test_models_of_words_are_looked_at_too(tmp_path: Path) -> None:
-    scope = toy_scope(tmp_path, "memnet", "tnet_att")
-    expected = [look(model, supervised) for model in ("memnet", "tnet_att") for supervised in (False, True)]
-    assert list(EXHIBIT.cells(scope)) == expected
-
-
 def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {
         look("bertabsa"): {"found": [seen(NOT_FAST, 134, 0.125)]},
@@ -76,12 +70,6 @@ def test_a_sentence_that_is_not_the_papers_is_not_shown(tmp_path: Path) -> None:
     _, table, _, *pictures = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert isinstance(table, Table)
     assert (table.rows, pictures) == ((), [])
-
-
-def test_without_records_there_is_an_empty_table(tmp_path: Path) -> None:
-    _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup())
-    assert isinstance(table, Table)
-    assert table.rows == ()
 
 
 @pytest.mark.shared

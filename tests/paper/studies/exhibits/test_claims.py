@@ -8,15 +8,10 @@ import pytest
 from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.toys import row_of, toy_scope
 
-from paper.experiments.cells import Mining, Place, Training, settings
 from paper.studies.exhibits import find
 from paper.studies.exhibits._measures import ClaimResult, verdict
 
 EXHIBIT = find("claims")
-PLACE = Place("laptop", "memnet", 0)
-PG = Mining(PLACE, "pg-as")
-AW = Mining(PLACE, "aw-as")
-TWIN = Training(PLACE, evidence=(AW,), settings=settings(gamma=0.0))
 
 
 @pytest.mark.parametrize(
@@ -38,10 +33,6 @@ def test_one_contrary_denies_a_claim_and_one_doubt_leaves_it_open(
         None if each is None else ClaimResult("", None if each == "chance" else bool(each), ()) for each in found
     ]
     assert verdict(measured) == expected
-
-
-def test_doubt_is_shown() -> None:
-    assert ClaimResult("+0.10", None, (0.1,)).field.text == "+0.10 (?)"
 
 
 def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:

@@ -63,12 +63,6 @@ def test_one_seed_decides_nothing(found: ClaimRecords) -> None:
         assert judged(by.MEASURES[name](rows)) == ("+83.33", None)
 
 
-def test_seeds_that_disagree_decide_nothing(found: ClaimRecords) -> None:
-    # One gains all and the other nothing: a quarter of the resamples have the second alone.
-    rows = given(found, ours=[knowing(), blind()], theirs=[blind(), blind()])
-    assert judged(by.MEASURES["is_better"](rows)) == ("+41.67", None)
-
-
 def test_what_chance_explains_decides_nothing(found: ClaimRecords) -> None:
     # One of the answers differs, in which half of the resamples and more have no say.
     nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
@@ -230,26 +224,6 @@ def test_attention_is_told_of_the_first_and_of_later_rounds(found: ClaimRecords)
     assert by.attention_spreads(given(found, before=seen([(2, 1.0)]), after=seen([(2, 1.0)]))) is None
 
 
-def test_numbers_keep_their_places_where_the_first_round_found_nothing(found: ClaimRecords) -> None:
-    measured = by.attention_spreads(given(found, before=seen([(0, 0.0), (2, 0.5)]), after=seen([(0, 0.0), (2, 1.0)])))
-    assert measured is not None
-    assert (measured.text, measured.numbers) == ("later 0.250 → 0.500", (None, None, 0.25, 0.5))
-
-
-def test_misleading_words_should_lose_attention(found: ClaimRecords) -> None:
-    before, after = seen([(2, 0.5), (2, 0.5)], "misleading"), seen([(2, 0.25), (2, 0.25)], "misleading")
-    assert judged(by.MEASURES["attention_leaves"](twice(found, before=before, after=after))) == ("0.250 → 0.125", True)
-    assert judged(by.MEASURES["attention_leaves"](twice(found, before=after, after=before))) == ("0.125 → 0.250", False)
-    assert by.MEASURES["attention_leaves"](given(found, before=seen([(1, 1.0)]), after=after)) is None
-
-
-def test_attention_of_one_round_can_be_asked_for() -> None:
-    records = seen([(2, 1.0), (4, 1.0)])
-    assert by.attention_on(records, "active", (2,)) == 0.25
-    assert by.attention_on(records, "active") == pytest.approx(2 / 6)
-    assert by.attention_on(records, "misleading") is None
-
-
 def test_huge_is_counted_by_the_label_of_its_instance(found: ClaimRecords) -> None:
     path = found.scope.resources.sources["laptop"].train
     path.write_text("a Huge screen/p\na huge/n loss\nthe mouse/0 works\n")
@@ -258,10 +232,3 @@ def test_huge_is_counted_by_the_label_of_its_instance(found: ClaimRecords) -> No
     assert judged(by.word_is_always_positive(found)) == ("1 positive, 0 negative, 0 neutral", True)
     path.write_text("a large screen/p\n")
     assert by.word_is_always_positive(found) is None
-
-
-def test_other_data_is_not_asked_for_huge(found: ClaimRecords) -> None:
-    elsewhere = replace(found.scope.resources, sources={"rest": found.scope.resources.sources["laptop"]})
-    assert (
-        by.word_is_always_positive(replace(found, scope=replace(found.scope, resources=elsewhere), data="rest")) is None
-    )

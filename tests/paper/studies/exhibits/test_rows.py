@@ -9,56 +9,15 @@ from tests.paper.experiments.rooms import FakeLookup
 from tests.paper.studies.exhibits.toys import blind, knowing, toy_scope
 from tests.paper.studies.readings import as_read
 
-from paper.experiments.cells import Cell, Mining, Place, Training, settings
+from paper.experiments.cells import Cell, Place, Training
 from paper.experiments.comparison import Gain
 from paper.experiments.ledger import Record
 from paper.studies.exhibits._rows import (
-    ATTENDING,
     METHODS,
     ModelRow,
     Scoreboard,
     format_gain,
-    paper_rows,
-    refined,
 )
-from paper.studies.paper import GAMMA
-
-PLACE = Place("rest", "tnet_att", 1)
-PG = Mining(PLACE, "pg-as")
-
-
-def test_names_of_methods_are_those_of_the_table() -> None:
-    assert all(name == method.name for name, method in METHODS.items())
-    assert [row.name for row in paper_rows("tnet")] == ["", "+KT"]
-    for model in ATTENDING:
-        assert [row.name for row in paper_rows(model)][-3:] == ["+Consensus", "+Human", "again"]
-
-
-@pytest.mark.parametrize(
-    ("name", "training"),
-    [
-        ("", Training(PLACE)),
-        ("+Adaboost", Training(PLACE, "adaboost")),
-        ("+PG-AS", Training(PLACE, evidence=(PG,))),
-        ("+PG-AS_m", Training(PLACE, evidence=(PG,), settings=settings(words="misleading"))),
-        (
-            "+PG-AS, paper's penalty",
-            Training(PLACE, evidence=(PG,), settings=settings(gamma=GAMMA["rest"], penalty="letter")),
-        ),
-        ("again", Training(PLACE, evidence=(Mining(PLACE, "aw-as"),), settings=settings(gamma=0.0))),
-    ],
-)
-def test_a_row_in_a_place_is_a_training(name: str, training: Training) -> None:
-    assert METHODS[name].training_in(PLACE) == training
-
-
-def test_a_refined_model_is_mined_by_one_that_is_refined_alike() -> None:
-    chosen = settings(refine="average")
-    place = Place("rest", "bertabsa", 0)
-    assert refined("average").training_in(place) == Training(
-        place, evidence=(Mining(place, "pg-as", chosen),), settings=chosen
-    )
-
 
 PLAIN = ModelRow("memnet", METHODS[""])
 
@@ -72,11 +31,6 @@ def test_fields_tell_mean_spread_and_distance_from_the_paper(tmp_path: Path) -> 
         *("MN", 2, "66.67 ± 47.14", "58.33 ± 58.93", None),
         *("70.00 / 60.00", "-3.33 / -1.67"),
     )
-
-
-def test_fields_of_nothing_keep_the_paper(tmp_path: Path) -> None:
-    board = Scoreboard(toy_scope(tmp_path), FakeLookup())
-    assert as_read(board.fields(PLAIN, "laptop", (70.0, 60.0))) == ("MN", 0, None, None, None, "70.00 / 60.00", None)
 
 
 def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
@@ -104,11 +58,6 @@ def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
         == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5} | INTERVAL
     )
     assert (format_gain(None).text, list(format_gain(None).parts)) == ("", list(reading.parts))
-
-
-def test_an_entry_gains_nothing_over_itself(tmp_path: Path) -> None:
-    lookup = FakeLookup({Training(Place("laptop", "memnet", 0)): knowing()})
-    assert Scoreboard(toy_scope(tmp_path), lookup).gain(PLAIN, PLAIN, "laptop") is None
 
 
 def test_a_line_has_the_points_that_were_measured(tmp_path: Path) -> None:

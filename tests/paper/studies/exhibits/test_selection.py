@@ -10,16 +10,7 @@ import pytest
 
 import paper
 import pssa
-from paper.experiments.cells import Mining, Place, Training, settings
-from paper.studies.exhibits import find
 from paper.studies.exhibits.selection import best_of
-
-EXHIBIT = find("selection")
-HERE = Place("laptop", "tnet_att", 0)
-
-
-def again(place: Place) -> Training:
-    return Training(place, evidence=(Mining(place, "aw-as"),), settings=settings(gamma=0.0))
 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
