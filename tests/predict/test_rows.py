@@ -12,8 +12,9 @@ import pytest
 
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError
-from pssa.predict.rows import AskedRow, RejectedRow, output_columns, output_fields, parse_row, score_each
+from pssa.predict.rows import output_columns, output_fields
 from pssa.runs.answers import Answer, Question, Word
+from pssa.runs.asked_rows import AskedRow, RejectedRow, parse_row, score_each
 
 ANSWER = Answer("positive", {"positive": 0.75, "negative": 0.25}, "screen", 2, 8)
 EXPLAINED = replace(ANSWER, words=(Word(0, 1, 1.0), Word(2, 8, 0.0)))

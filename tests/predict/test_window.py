@@ -18,11 +18,11 @@ from pssa.predict import Job, LocalEngine, Summary, predict
 from pssa.predict import window as window_module
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.parquet_schema import read_tables
-from pssa.predict.rows import RejectedRow
 from pssa.predict.scorer import Scorer
 from pssa.predict.source import find_sources
 from pssa.predict.window import AddedFields, Window, _unify_column_names, read_windows
 from pssa.runs.answers import Answer, Question
+from pssa.runs.asked_rows import RejectedRow
 
 
 def windows(paths: list[Path], rows: int, *more: Any, **options: Any) -> list[Window]:

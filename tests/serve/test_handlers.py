@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from tests.serve.conftest import Folders, Start
 
 import pssa
-from pssa.predict.rows import RejectedRow
 from pssa.runs import Classifier
+from pssa.runs.asked_rows import RejectedRow
 from pssa.serve import batcher as batcher_module
 from pssa.serve import handlers, tables
 from pssa.serve.batcher import AskedAspect

@@ -18,7 +18,7 @@ from pssa.data.rows import ArrowRow
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.predict.fingerprint import BEGIN_AGAIN
-from pssa.predict.rows import RejectedRow
+from pssa.runs.asked_rows import RejectedRow
 
 if TYPE_CHECKING:
     from pssa.predict.window import Window

@@ -19,9 +19,10 @@ from pssa.execution import count_threads
 from pssa.predict.finding import FindingOptions
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.parquet_schema import arrow_cells
-from pssa.predict.rows import AskedRow, RejectedRow, Start, Summary, Value, output_fields, parse_row, score_each
+from pssa.predict.rows import Summary, output_fields
 from pssa.predict.window import Window
 from pssa.runs.answers import Answer, Question, with_found
+from pssa.runs.asked_rows import AskedRow, RejectedRow, Start, Value, parse_row, score_each
 from pssa.runs.input_profile import InputProfile, added_column, note_kind
 from pssa.runs.loading import load, open_finder
 

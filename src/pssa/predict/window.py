@@ -14,8 +14,9 @@ from typing import Any
 from pssa.data.rows import Event, Problem, Row
 from pssa.errors import InputError
 from pssa.predict.fingerprint import BEGIN_AGAIN
-from pssa.predict.rows import OUTPUT_FIELDS, AskedRow, RejectedRow, Summary, output_columns, parse_row
+from pssa.predict.rows import OUTPUT_FIELDS, Summary, output_columns
 from pssa.predict.source import Source
+from pssa.runs.asked_rows import AskedRow, RejectedRow, parse_row
 from pssa.runs.input_profile import added_column
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before

@@ -22,9 +22,9 @@ from typing import Any
 
 from pssa.aspects.find import Finder, has_tagger
 from pssa.errors import InputError
-from pssa.predict.rows import Value, score_each
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
+from pssa.runs.asked_rows import Value, score_each
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import RuntimeFinder, is_joint, open_finder
 from pssa.serve.limits import Limits, cost

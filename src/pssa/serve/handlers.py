@@ -18,8 +18,8 @@ from pssa.aspects.sentences import split_sentences
 from pssa.data.fields import find_aspect_doubt
 from pssa.data.rows import Row
 from pssa.errors import InputError
-from pssa.predict.rows import RejectedRow, parse_row
 from pssa.runs.answers import Question
+from pssa.runs.asked_rows import RejectedRow, parse_row
 from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.middleware import overloaded

@@ -20,7 +20,7 @@ from pssa.data.rows import Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.rows import RejectedRow
+from pssa.runs.asked_rows import RejectedRow
 from pssa.serve.batcher import Batcher, Result
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import ParsedRow, ReturnT, attend, find_aspects, parse_with_doubt, score_rows
