@@ -189,3 +189,14 @@ def test_a_model_that_sees_the_aspect_or_refines_its_attention_reads_every_row()
         model: Any = build(variant, tiny_encoder())
         models.share_sentences(model)
         assert not model.encoder.shares
+
+
+def test_an_encoder_in_bfloat16_hands_out_single_precision_in_mining_too() -> None:
+    model: Any = build("bertabsa_att", tiny_encoder())
+    batch = index("bertabsa_att").batch(torch.arange(5))
+    exact = model.encode(batch).words.detach()
+    models.share_sentences(model, half=True)
+    rounded = model.encode(batch).words.detach()
+    assert rounded.dtype == torch.float32
+    assert not torch.equal(rounded, exact)
+    assert float((rounded - exact).abs().mean()) < 0.1 * float(exact.abs().mean())

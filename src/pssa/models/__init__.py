@@ -150,11 +150,15 @@ def narrow(model: nn.Module) -> None:
         encoder.narrow()
 
 
-def share_sentences(model: nn.Module) -> None:
-    """Let the encoder read a sentence once for aspects that follow each other in a batch, if the model promises it may."""
+def share_sentences(model: nn.Module, half: bool = False) -> None:
+    """Let the encoder read a sentence once for aspects that follow each other in a batch, if the model promises it may.
+
+    :param half: let it always compute in bfloat16, also in mining and scoring.
+    """
     encoder = getattr(model, "encoder", None)
-    if isinstance(encoder, PieceEncoder) and encoder.refinement is None:
-        encoder.shares = getattr(model, "shares_sentences", False)
+    if isinstance(encoder, PieceEncoder):
+        encoder.is_half = half
+        encoder.shares = encoder.refinement is None and getattr(model, "shares_sentences", False)
 
 
 def train_rows(model: nn.Module, corpus: IndexedCorpus) -> AbstractContextManager[None]:

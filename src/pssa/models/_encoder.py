@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -38,6 +38,7 @@ class PieceEncoder(nn.Module):
         takes_types = "token_type_ids" in inspect.signature(self.body.forward).parameters
         self.has_types = takes_types and getattr(self._config, "type_vocab_size", 0) > 1
         self.shares = False  # whether rows of one sentence that follow each other are read once, on a CPU
+        self.is_half = False  # whether the body always computes in bfloat16, on a CPU; otherwise the caller decides
         self.refinement = None
         if refine != "none":
             probe = self._inputs(torch.full((2, 3), pretrained.mask_id), torch.ones(2, 3, dtype=torch.bool), None)
@@ -49,10 +50,11 @@ class PieceEncoder(nn.Module):
             states, _ = self(batch.take((~repeats).nonzero().squeeze(1)))
             return states[(~repeats).cumsum(0) - 1], None
         inputs = self._inputs(batch.positions, batch.present, batch.second)
-        if self.refinement is None:
-            return widen(self.body(**inputs).last_hidden_state), None
-        words, top = below(self.body, inputs)
-        return widen(words), top
+        with torch.autocast("cpu", torch.bfloat16) if self.is_half else nullcontext():
+            if self.refinement is None:
+                return widen(self.body(**inputs).last_hidden_state), None
+            words, top = below(self.body, inputs)
+            return widen(words), top
 
     def finish(self, encoding: Encoding, rows: Tensor, batch: Batch) -> tuple[Tensor, Heads | None]:
         """Return h(x) (B, P, D), and the self-attention of the positions `rows` (B, P) where it is refined."""

@@ -139,7 +139,7 @@ class RunContext:
             model.load_state_dict(self.prepared_data.start)
         model = model.to(self.device)
         if self.settings.share_sentences and not self.settings.compile:
-            models.share_sentences(model)
+            models.share_sentences(model, half=self.settings.precision == "bfloat16")
         if self.config.data.label_texts:
             init_output_layer(model, self.label_sentences.to(self.device), self.train_data.to(self.device))
         return model
