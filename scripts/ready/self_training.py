@@ -1,7 +1,7 @@
-"""Self-training: two teachers label raw sentences of many domains, and the model learns from what they are sure of.
+"""Self-training: teachers label raw sentences of many domains, and the model learns from their mean.
 
-The teachers are the model itself, trained on the annotations alone, and a larger one. The small one finds aspects and reasons
-better, the large one labels better; the mean of both finds best.
+The teachers are larger models, trained on the annotations with different seeds. The model learns their probabilities of tags and
+labels, and their attention.
 """
 
 from __future__ import annotations
@@ -9,26 +9,35 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from pssa.aspects.sentences import split_sentences
-from pssa.joint.pieces import SPECIAL, WordPieces
-from pssa.joint.runtime import Floats, FoundSpan, JointRuntime, SentencePart, spans_of
-from pssa.joint.training import UNKNOWN, JointExample
-from pssa.runs.answers import Question
+from pssa.joint.model import TAGS, JointModel
+from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
+from pssa.joint.runtime import Floats, spans_of, with_mentions
+from pssa.joint.training import UNKNOWN, JointExample, collate
 
 DOMAINS = ("book", "electronics", "fashion", "grocery", "home", "pet", "toy")
-_LABEL_SHARE = 0.7  # of the large teacher in labels
-_SURE_TAG, _SURE_SPAN, _SURE_LABEL = 0.65, 0.4, 0.75
-_REASON = 0.15  # least attention of a word to be evidence
 _LENGTHS = range(3, 41)  # words of a sentence
-_CHUNK = 1500
+_EASILY = -1.0  # bias on O: labels are learned of aspects that are likely, not only of those that are found
+_PIECES = 16_000  # in one step
 
 
-def raw_sentences(folder: Path, n_each: int = 3000, seed: int = 0) -> list[str]:
-    """Return sentences of raw reviews, so many of each domain."""
+@dataclass(frozen=True)
+class Teacher:
+    """A trained model and what cuts its words into pieces."""
+
+    model: JointModel
+    pieces: WordPieces
+
+
+def raw_sentences(folder: Path, n_each: int = 40_000, seed: int = 0) -> list[str]:
+    """Return sentences of raw reviews, at most so many of each domain."""
     found: list[str] = []
     for domain in DOMAINS:
         with gzip.open(folder / f"{domain}.txt.gz", "rt", encoding="utf-8") as file:
@@ -40,66 +49,67 @@ def raw_sentences(folder: Path, n_each: int = 3000, seed: int = 0) -> list[str]:
     return found
 
 
-def teach(
-    small: JointRuntime, large: JointRuntime, sentences: Sequence[str], pieces: WordPieces
-) -> Iterator[JointExample]:
-    """Yield what the teachers are sure of in each sentence; a word that they are not sure of may be anything.
+def teach(teachers: Sequence[Teacher], sentences: Sequence[str], pieces: WordPieces) -> Iterator[JointExample]:
+    """Yield the mean of the teachers' probabilities and attention for each sentence.
 
     :param pieces: of the model that learns.
     """
-    for first in range(0, len(sentences), _CHUNK):
-        chunk = sentences[first : first + _CHUNK]
-        states = [_states(teacher, chunk) for teacher in (small, large)]
-        for row, read in enumerate(pieces.read(chunk)):
-            if row not in states[0] or row not in states[1] or not (read.piece_words != SPECIAL).any():
-                continue
-            ours, theirs = states[0][row], states[1][row]
-            # A sentence that a teacher cuts in two is left out.
-            if read.words == ours[0].sentence.words == theirs[0].sentence.words:
-                example = _taught(small, large, ours[1:], theirs[1:])
-                yield JointExample(read, *example)
+    read = [teacher.pieces.read(sentences) for teacher in teachers]
+    nothing: list[tuple[tuple[int, int], ...]] = [()] * len(sentences)
+    tags = [[row[0] for row in _outputs(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
+    mean_tags = [np.mean(each, axis=0) for each in zip(*tags, strict=True)]
+    aspects = [_aspects(each) for each in mean_tags]
+    rest = [[row[1:] for row in _outputs(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
+    for number, sentence in enumerate(pieces.read(sentences)):
+        if len(mean_tags[number]) == len(sentence.words) and (sentence.piece_words != SPECIAL).any():
+            labels, overall, attention = (
+                np.mean(each, axis=0) for each in zip(*(row[number] for row in rest), strict=True)
+            )
+            yield JointExample(sentence, mean_tags[number], aspects[number], labels, attention, overall)
 
 
-def _states(teacher: JointRuntime, sentences: Sequence[str]) -> dict[int, tuple[SentencePart, Floats, Floats]]:
-    parts = teacher.parts([Question(sentence) for sentence in sentences])
-    return {part.question: (part, states, words) for part, states, words in teacher.states(parts, 48)}
+def _aspects(tags: Floats) -> tuple[tuple[int, int], ...]:
+    if not len(tags):
+        return ()
+    logs = np.log(tags.clip(1e-9))
+    opinions = np.stack([logs[:, 0], logs[:, 1], np.logaddexp.reduce(logs[:, 2:], axis=1)], 1)
+    return tuple(sorted({*spans_of(opinions, _EASILY), *spans_of(with_mentions(logs), 0.0)}))
 
 
-def _taught(
-    small: JointRuntime, large: JointRuntime, ours: tuple[Floats, Floats], theirs: tuple[Floats, Floats]
-) -> tuple[np.ndarray, tuple[tuple[int, int], ...], tuple[int, ...], tuple[tuple[int, ...], ...], int]:
-    """Return the fields of an example, from the states of the pieces and of the words by each teacher."""
-    powers = (np.exp(small.tag_chances(ours[1])[1]) + np.exp(large.tag_chances(theirs[1])[1])) / 2
-    tags = np.ones((len(powers), 5), dtype=bool)
-    is_sure, kind = powers.max(1) >= _SURE_TAG, powers.argmax(1)
-    tags[is_sure] = False
-    tags[is_sure & (kind == 0), 0] = True
-    tags[is_sure & (kind == 1), 1] = True
-    tags[is_sure & (kind == 2), 2:] = True
-    found = [FoundSpan(*each) for each in spans_of(np.log(powers), 0.0)]
-    attention = small.label(found, ours[1])[1]
-    chances = _mixed(small.label(found, ours[1])[0], large.label(found, theirs[1])[0])
-    kept = [
-        number
-        for number, each in enumerate(found)
-        if powers[each.first, 0] >= _SURE_SPAN and chances[number].max() >= _SURE_LABEL
-    ]
-    about, weights = small.overall(ours[0][0], ours[1])
-    whole = _mixed(about, large.overall(theirs[0][0], theirs[1])[0])
-    overall = int(whole.argmax()) if whole.max() >= _SURE_LABEL else UNKNOWN
-    implied = _reasons(weights) if 0 <= overall < len(whole) - 1 else ()
-    return (
-        tags,
-        tuple((found[number].first, found[number].end) for number in kept),
-        tuple(int(chances[number].argmax()) for number in kept),
-        (*(_reasons(attention[number]) for number in kept), implied),
-        overall,
-    )
+@torch.inference_mode()
+def _outputs(
+    teacher: Teacher, sentences: Sequence[PieceSentence], aspects: Sequence[tuple[tuple[int, int], ...]]
+) -> list[tuple[Floats, Floats, Floats, Floats]]:
+    """Return of each sentence the probabilities of its tags, of its labels, overall, and the attention."""
+    device = next(teacher.model.parameters()).device
+    found: dict[int, tuple[Floats, Floats, Floats, Floats]] = {}
+    order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].ids))
+    first = 0
+    while first < len(order):
+        end = first + 1
+        while end < len(order) and (end + 1 - first) * len(sentences[order[end]].ids) <= _PIECES:
+            end += 1
+        rows = order[first:end]
+        batch = collate([_asked(sentences[row], aspects[row]) for row in rows]).to(device)
+        predicted = teacher.model(batch)
+        tags, labels, overall = (
+            _numpy(each.softmax(-1)) for each in (predicted.tags, predicted.labels, predicted.overall)
+        )
+        attention = _numpy(predicted.attention)
+        number, n_aspects = 0, len(labels)
+        for place, row in enumerate(rows):
+            n_words, last = len(sentences[row].words), number + len(aspects[row])
+            chosen = np.r_[number:last, n_aspects + place].astype(int)
+            found[row] = tags[place, :n_words], labels[number:last], overall[place], attention[chosen, :n_words]
+            number = last
+        first = end
+    return [found[row] for row in range(len(sentences))]
 
 
-def _mixed(small: Floats, large: Floats) -> Floats:
-    return np.asarray((1 - _LABEL_SHARE) * small + _LABEL_SHARE * large, np.float32)
+def _asked(sentence: PieceSentence, aspects: tuple[tuple[int, int], ...]) -> JointExample:
+    tags = np.ones((len(sentence.words), len(TAGS)), dtype=bool)
+    return JointExample(sentence, tags, aspects, (UNKNOWN,) * len(aspects), ((),) * (len(aspects) + 1), UNKNOWN)
 
 
-def _reasons(weights: Floats) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(weights >= _REASON).tolist())
+def _numpy(values: Tensor) -> Floats:
+    return np.asarray(values.float().cpu().numpy(), np.float32)

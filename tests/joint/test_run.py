@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,11 @@ import torch
 from tests.models.encoders import write_encoder
 
 import pssa
+from pssa.data.reviews import Opinion, Review
 from pssa.joint.model import JointBatch, JointLoss, JointModel, JointPrediction
-from pssa.joint.pieces import WordPieces
+from pssa.joint.pieces import PieceSentence, WordPieces
 from pssa.joint.run import load_joint
-from pssa.joint.training import UNKNOWN, AnnotatedSentences, collate, joint_examples
+from pssa.joint.training import UNKNOWN, AnnotatedSentences, JointExample, batches, collate, joint_examples
 from pssa.models import Pretrained
 from pssa.runs.training_run import write_run
 
@@ -52,8 +54,6 @@ def run(encoder: Path, triplets: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 def first_batch(encoder: Path, aspects: str = "opinions") -> JointBatch:
-    from pssa.data.reviews import Opinion, Review
-
     review = Review("The food was good", (Opinion("positive", (4, 8), ((13, 17),)),))
     neutral = Review("The water was here", (Opinion("neutral", (4, 9)),))
     pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
@@ -101,6 +101,42 @@ def test_the_loss_is_the_sum_of_its_parts() -> None:
     assert JointLoss(evidence=2.0)(predicted, batch).item() == pytest.approx(float(sum(parts) + 2 * mass), abs=1e-5)
     squared = JointLoss(evidence=2.0, penalty="squared")(predicted, batch).item()
     assert squared == pytest.approx(float(sum(parts)) + 2 * 0.75**2, abs=1e-5)
+
+
+def taught(sentence: PieceSentence) -> JointExample:
+    """A sentence of four words whose second a teacher takes for a positive aspect because of the last."""
+    tags = np.full((4, 5), 0.1, dtype=np.float16)
+    tags[:, 4], tags[1] = 0.6, (0.6, 0.1, 0.1, 0.1, 0.1)
+    attention = np.array([[0, 0, 0.25, 0.75], [0.25] * 4])
+    return JointExample(sentence, tags, ((1, 2),), np.array([[0.9, 0.1, 0.0]]), attention, np.array([0.7, 0, 0, 0.3]))
+
+
+def test_what_a_teacher_says_is_learned_as_it_says_it(encoder: Path) -> None:
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    example = taught(pieces.read(["The food was good"])[0])
+    batch = collate([example, example])
+    assert batch.labels[1].tolist() == pytest.approx([0.9, 0.1, 0])
+    even = JointPrediction(torch.zeros(2, 4, 5), torch.zeros(2, 3), torch.zeros(2, 4), torch.full((4, 4), 0.25))
+    # Against even chances cross-entropy is the logarithm of their number, whatever the teacher says.
+    parts = np.log([5, 3, 4, 4])
+    assert JointLoss(overall=0.5, evidence=0.3)(even, batch).item() == pytest.approx(parts @ [1, 1, 0.5, 0.3], abs=1e-3)
+
+
+def test_marked_and_taught_sentences_share_no_batch(encoder: Path) -> None:
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    marked = joint_examples(AnnotatedSentences([Review("The food was good")]), pieces, LABELS)
+    examples = [*marked * 5, *[taught(marked[0].sentence)] * 5]
+    found = list(batches(examples, 20, random.Random(0)))
+    assert sum(map(len, found)) == 10
+    assert all(len({each.is_taught for each in batch}) == 1 for batch in found)
+
+
+def test_a_known_mention_is_no_opinion(encoder: Path) -> None:
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    review = Review("The food was good", (Opinion("positive", (4, 8)),))
+    (example,) = joint_examples(AnnotatedSentences([review], mentions=[[(9, 12)]]), pieces, LABELS)
+    assert example.tags[2].tolist() == [False, False, True, False, False]
+    assert (example.aspects, example.labels) == (((1, 2),), (0,))
 
 
 def test_no_attention_falls_on_the_aspect_itself(encoder: Path) -> None:

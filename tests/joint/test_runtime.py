@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from pssa.data.reviews import Opinion, Review
+from pssa.joint.decoding import choose_decoding
 from pssa.joint.pieces import SPECIAL, WordPieces
 from pssa.joint.runtime import Decoding, JointRuntime, spans_of
 from pssa.runs.answers import Question
@@ -169,3 +171,16 @@ def test_a_sentence_that_is_too_long_loses_its_last_pieces() -> None:
     (sentence,) = make_pieces(("food",), 16).read(["food " * 100])
     assert len(sentence.ids) == 16
     assert sentence.piece_words[-1] == SPECIAL
+
+
+def test_held_out_reviews_choose_a_bias_for_a_rare_label(runtime: JointRuntime) -> None:
+    def review(word: str, label: str) -> Review:
+        return Review(f"The food was {word}.", (Opinion(label, (4, 8)),))
+
+    # Without a cue all labels are equally likely, and the first is answered.
+    reviews = [*[review("good", "positive")] * 30, *[review("bad", "negative")] * 15, *[review("here", "neutral")] * 12]
+    chosen = choose_decoding(runtime, [reviews])
+    assert chosen.label_biases[2] > max(chosen.label_biases[:2])
+    ask = Question("The food was here.", ((4, 8),))
+    assert replace(runtime, decoding=chosen).start([ask])()[0][0].label == "neutral"
+    assert choose_decoding(runtime, [reviews[:48]]).label_biases == ()  # three are too few to choose by

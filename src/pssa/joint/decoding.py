@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
@@ -15,6 +16,8 @@ from pssa.joint.runtime import Decoding, Floats, JointRuntime, spans_of, with_me
 from pssa.runs.answers import Question
 
 _BIASES = tuple(np.arange(-3, 1.51, 0.25).tolist())
+_LABEL_BIASES = tuple(np.arange(0.25, 3.1, 0.25).tolist())
+_MIN_OF_LABEL = 10  # held-out aspects of a label for which a bias is chosen
 _LEAST = tuple(np.arange(0.2, 0.91, 0.05).round(2).tolist())
 
 
@@ -34,10 +37,51 @@ def choose_decoding(
             wholes[least].append(value)
     both = _span_scores(plain, mentions, _BIASES, mentions=True) if mentions else {}
     return Decoding(
+        label_biases=_label_biases(plain, [*groups, mentions] if mentions else groups),
         outside_bias=_best(spans, 0.0),
         mention_bias=_best({bias: [value] for bias, value in both.items()}, 0.0) if both else _best(spans, 0.0),
         min_overall=_best(wholes, 0.5),
     )
+
+
+def _label_biases(runtime: JointRuntime, groups: Sequence[Sequence[Review]]) -> tuple[float, ...]:
+    """Return what to add to the logit of each label; a rare label is otherwise hardly ever answered."""
+    known = []
+    for reviews in groups:
+        logits, gold = label_logits(runtime, reviews)
+        if len(gold):
+            known.append((logits, gold))
+    biases = np.zeros(len(runtime.labels))
+    if not known:
+        return ()
+    counts = np.bincount(np.concatenate([gold for _, gold in known]), minlength=len(biases))
+
+    def value(tried: npt.NDArray[np.float64]) -> float:
+        found = []
+        for logits, gold in known:
+            cells = np.zeros((len(tried), len(tried)))
+            np.add.at(cells, (gold, (logits + tried).argmax(1)), 1)
+            present = cells.sum(1) > 0
+            f1 = 2 * cells.diagonal() / np.maximum(1, cells.sum(0) + cells.sum(1))
+            found.append((cells.trace() / cells.sum() + f1[present].mean()) / 2)
+        return float(np.mean(found))
+
+    for label in np.argsort(counts):
+        if counts[label] < _MIN_OF_LABEL or label == counts.argmax():
+            continue
+        tried = [biases, *(biases + np.eye(len(biases))[label] * bias for bias in _LABEL_BIASES)]
+        biases = max(tried, key=value)
+    return tuple(biases.tolist()) if biases.any() else ()
+
+
+def label_logits(runtime: JointRuntime, reviews: Sequence[Review]) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return the logits of the labels of the marked aspects (N, C), but for a constant in each row, and their labels (N,)."""
+    marked = [tuple(span for span, label in review.aspects.items() if label) for review in reviews]
+    asked = [Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)]
+    found = [answer.probabilities for answers in runtime.start(asked)() for answer in answers]
+    rows = np.log(np.array([[each[label] for label in runtime.labels] for each in found], np.float32).clip(1e-12))
+    gold = [str(each.aspects[span]) for each, spans in zip(reviews, marked, strict=True) for span in spans]
+    return rows.reshape(-1, len(runtime.labels)), np.array([runtime.labels.index(each) for each in gold], np.int64)
 
 
 def _best(found: dict[float, list[float]], usual: float) -> float:

@@ -29,14 +29,13 @@ class JointBatch:
     present: Tensor  # (B, P) bool
     pooling: Tensor  # (B, W, P): the share of each piece in the state of a word
     words: Tensor  # (B, W) bool
+    # What people marked; or, in a batch that a teacher labelled, its probabilities.
     tags: Tensor  # (B, W, 5) bool: the tags that may be right; all, where nothing is known
     rows: Tensor  # (N,) the sentence of each aspect
     aspects: Tensor  # (N, W) bool: its words
-    labels: Tensor  # (N,)
-    overall: Tensor  # (B,), -100 where it is not known
-    evidence: (
-        Tensor  # (N + B, W) bool: the words that the attention of an aspect, or of all, should choose; may be empty
-    )
+    labels: Tensor  # (N,); of a teacher (N, C)
+    overall: Tensor  # (B,), -100 where it is not known; of a teacher (B, C + 1)
+    evidence: Tensor  # (N + B, W) bool: words that the attention of an aspect, or of all, should choose; may be empty
 
     def to(self, device: torch.device) -> JointBatch:
         """Return the batch on a device."""
@@ -110,18 +109,24 @@ class JointLoss:
 
     def __call__(self, predicted: JointPrediction, batch: JointBatch) -> Tensor:
         """Return the loss of a batch."""
-        # Where several tags may be right their probabilities add up.
-        chances = predicted.tags.log_softmax(-1).masked_fill(~batch.tags, -1e4).logsumexp(-1)
-        loss = _mean(-chances, batch.words & ~batch.tags.all(-1))
+        chances, is_taught = predicted.tags.log_softmax(-1), batch.tags.is_floating_point()
+        if is_taught:
+            loss = _mean(-(batch.tags * chances).sum(-1), batch.words)
+        else:  # where several tags may be right their probabilities add up
+            right = chances.masked_fill(~batch.tags, -1e4).logsumexp(-1)
+            loss = _mean(-right, batch.words & ~batch.tags.all(-1))
         for logits, gold, weight in (
             (predicted.labels, batch.labels, 1.0),
             (predicted.overall, batch.overall, self.overall),
         ):
-            loss = loss + weight * _mean(cross_entropy(logits, gold, ignore_index=-100, reduction="none"), gold >= 0)
+            known = gold >= 0 if gold.ndim == 1 else gold.any(1)
+            loss = loss + weight * _mean(cross_entropy(logits, gold, reduction="none"), known)
         if not self.evidence:
             return loss
         marked, weights = batch.evidence, predicted.attention
-        if self.penalty == "mass":
+        if is_taught:
+            penalties = -(marked * weights.clamp(min=1e-6).log()).sum(1)
+        elif self.penalty == "mass":
             penalties = -(weights * marked).sum(1).clamp(min=1e-6).log()
         else:
             penalties = (weights - marked / marked.sum(1, keepdim=True).clamp(min=1)).square().sum(1)

@@ -30,13 +30,12 @@ from pssa.data.reviews import Review, read_reviews
 from pssa.data.tokenize import tokenize
 from pssa.data.validation import nearest_name, shorten
 from pssa.errors import InputError, import_extra, setting
-from pssa.joint.decoding import choose_decoding
+from pssa.joint.decoding import choose_decoding, label_logits
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Floats, JointRuntime
 from pssa.joint.training import AnnotatedSentences, JointExample, JointSchedule, fit_joint, joint_examples
 from pssa.models._pretrained import Pretrained
-from pssa.runs.answers import Question
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
@@ -196,7 +195,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     model.to(choose_device(device))
     fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
     return save_joint(
-        model.eval().cpu(),
+        model.eval(),
         pretrained,
         sources,
         dev,
@@ -279,11 +278,11 @@ def load_joint(folder: Path, device: str = "cpu") -> JointRuntime:
 
     :raises InputError: if a file is missing or damaged.
     """
-    runtime, _ = _load(folder, device)
-    return runtime
+    return load_with_model(folder, device)[0]
 
 
-def _load(folder: Path, device: str) -> tuple[JointRuntime, JointModel]:
+def load_with_model(folder: Path, device: str = "cpu") -> tuple[JointRuntime, JointModel]:
+    """Load a run and its model; see `load_joint`."""
     values = read_description(folder)
     pretrained = Pretrained.load(folder / "encoder")
     model = JointModel(pretrained.body("eager", 0.0), pretrained.dimension, len(values["labels"]))
@@ -302,7 +301,7 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
     """
     for library in ("onnx", "onnxscript", "onnxruntime"):
         import_extra(library, "onnx")
-    runtime, model = _load(run, "cpu")
+    runtime, model = load_with_model(run, "cpu")
 
     def fill(directory: RunDirectory) -> None:
         root = directory.root
@@ -382,20 +381,9 @@ def _write_description(root: Path, runtime: str, model: JointRuntime) -> None:
 
 def _held_out(runtime: JointRuntime, reviews: Sequence[Review]) -> HeldOut:
     """Return the probabilities of the marked aspects of reviews that the model has not learned from."""
-    marked = [tuple(span for span, label in review.aspects.items() if label) for review in reviews]
-    asked = [Question(review.text, spans) for review, spans in zip(reviews, marked, strict=True)]
-    rows = [
-        [answer.probabilities[label] for label in runtime.labels]
-        for found in runtime.start(asked)()
-        for answer in found
-    ]
-    gold = [
-        runtime.labels.index(str(each.aspects[span]))
-        for each, spans in zip(reviews, marked, strict=True)
-        for span in spans
-    ]
-    probabilities = torch.tensor(rows).reshape(1, -1, len(runtime.labels))
-    return HeldOut(probabilities, torch.tensor(gold, dtype=torch.long), "held-out reviews", kept_out=True)
+    logits, gold = label_logits(runtime, reviews)
+    probabilities = torch.from_numpy(np.exp(logits))[None]
+    return HeldOut(probabilities, torch.from_numpy(gold), "held-out reviews", kept_out=True)
 
 
 def _profile(sources: Sequence[AnnotatedSentences]) -> InputProfile:

@@ -36,6 +36,7 @@ class Decoding:
     mention_bias: float = 0.0  # the same where mentions are asked for
     min_overall: float = 0.5  # least probability of an opinion about the whole, in one sentence of the text
     temperature: float = 1.0  # of the labels' logits
+    label_biases: tuple[float, ...] = ()  # added to the labels' logits; empty: none
 
 
 @dataclass
@@ -194,8 +195,10 @@ class JointRuntime:
         others = ~inside
         others[~others.any(1)] = True
         weights = _softmax(self._linear("aspect_query", pooled) @ words.T * self._scale, others)
-        logits = self._linear("label", np.concatenate([weights @ words, pooled], 1)) / self.decoding.temperature
-        return np.exp(_log_softmax(logits)), weights
+        logits = self._linear("label", np.concatenate([weights @ words, pooled], 1))
+        if self.decoding.label_biases:
+            logits = logits + np.array(self.decoding.label_biases, np.float32)
+        return np.exp(_log_softmax(logits / self.decoding.temperature)), weights
 
     def overall(self, whole: Floats, words: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of the overall labels, the last of none, and the attention (W,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.joint.model import TAGS, JointBatch, JointLoss, JointModel
 from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
+from pssa.joint.runtime import Floats
 from pssa.training import EpochRecord, NullObserver, Observer
 
 UNKNOWN = -100  # in place of a label
@@ -30,18 +32,26 @@ class AnnotatedSentences:
         "opinions"  # "opinions": all aspects with an opinion; "all": mentions too, as neutral; "some": not all
     )
     overall: bool = True  # whether implied opinions are marked
+    # Of each sentence, names of things without an opinion, known from elsewhere; empty: none are known.
+    mentions: Sequence[Sequence[Span]] = ()
 
 
 @dataclass(frozen=True)
 class JointExample:
-    """A sentence and its targets, in words."""
+    """A sentence and its targets, in words: what people marked, or the probabilities of a teacher."""
 
     sentence: PieceSentence
-    tags: npt.NDArray[np.bool_]  # (W, 5) that may be right
-    aspects: tuple[tuple[int, int], ...]
-    labels: tuple[int, ...]
-    evidence: tuple[tuple[int, ...], ...]  # words of each aspect's opinion, then of the implied ones
-    overall: int
+    tags: npt.NDArray[Any]  # (W, 5) bool: that may be right; of a teacher float
+    aspects: Sequence[tuple[int, int]]
+    labels: Sequence[int] | Floats  # of a teacher (N, C)
+    # Words of each aspect's opinion, then of the implied ones; of a teacher its attention (N + 1, W).
+    evidence: Sequence[Sequence[int]] | Floats
+    overall: int | Floats  # of a teacher (C + 1,)
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether a teacher labelled the sentence."""
+        return self.tags.dtype != np.bool_
 
 
 def joint_examples(source: AnnotatedSentences, pieces: WordPieces, labels: Sequence[str]) -> list[JointExample]:
@@ -50,15 +60,20 @@ def joint_examples(source: AnnotatedSentences, pieces: WordPieces, labels: Seque
         tuple(end for opinion in each.opinions if opinion.aspect for end in opinion.aspect) for each in source.sentences
     ]
     read = pieces.read([each.text for each in source.sentences], breaks)
+    mentions = source.mentions or [()] * len(read)
     return [
         example
-        for each, sentence in zip(source.sentences, read, strict=True)
-        if len(sentence.words) and (example := _example(each, sentence, source, labels)) is not None
+        for each, sentence, named in zip(source.sentences, read, mentions, strict=True)
+        if len(sentence.words) and (example := _example(each, sentence, source, labels, named)) is not None
     ]
 
 
 def _example(
-    review: Review, sentence: PieceSentence, source: AnnotatedSentences, labels: Sequence[str]
+    review: Review,
+    sentence: PieceSentence,
+    source: AnnotatedSentences,
+    labels: Sequence[str],
+    mentions: Sequence[Span],
 ) -> JointExample | None:
     n_words = len(sentence.words)
     tags = np.zeros((n_words, len(TAGS)), dtype=bool)
@@ -82,6 +97,12 @@ def _example(
         aspects.append((first, end))
         numbers.append(labels.index(label) if label in labels else UNKNOWN)
         evidence.append(_evidence(sentence, review.opinion_words(span), (first, end)))
+    for span in mentions:
+        first, end = _words_in(sentence, span)
+        if first < end:
+            tags[first:end] = False
+            tags[first, _MENTION] = True
+            tags[first + 1 : end, _MENTION + 1] = True
     overall, implied = UNKNOWN, []
     if source.overall and review.overall is not None:
         overall = len(labels) if review.overall == NO_OPINION else labels.index(review.overall)
@@ -107,15 +128,17 @@ def _evidence(sentence: PieceSentence, places: Sequence[Span], aspect: tuple[int
 
 
 def collate(examples: Sequence[JointExample]) -> JointBatch:
-    """Return the examples as padded tensors."""
+    """Return the examples, all marked or all taught, as padded tensors."""
+    is_taught = examples[0].is_taught
+    kind = np.float32 if is_taught else np.bool_
     n, n_pieces = len(examples), max(len(each.sentence.ids) for each in examples)
     n_words = max(len(each.sentence.words) for each in examples)
     ids = np.zeros((n, n_pieces), dtype=np.int64)
     present, words = np.zeros((n, n_pieces), dtype=bool), np.zeros((n, n_words), dtype=bool)
     pooling = np.zeros((n, n_words, n_pieces), dtype=np.float32)
-    tags = np.ones((n, n_words, len(TAGS)), dtype=bool)
-    rows, labels = list[int](), list[int]()
-    spans, evidence = list[tuple[int, int]](), list[tuple[int, ...]]()
+    tags: npt.NDArray[Any] = np.ones((n, n_words, len(TAGS)), dtype=kind)
+    rows, spans = list[int](), list[tuple[int, int]]()
+    labels, evidence = list[Any](), list[Any]()
     for row, each in enumerate(examples):
         length = len(each.sentence.ids)
         ids[row, :length], present[row, :length] = each.sentence.ids, True
@@ -127,29 +150,39 @@ def collate(examples: Sequence[JointExample]) -> JointBatch:
         tags[row, : len(each.tags)] = each.tags
         rows += [row] * len(each.aspects)
         spans += each.aspects
-        labels += each.labels
-        evidence += each.evidence[:-1]
+        labels.extend(each.labels)
+        evidence.extend(each.evidence[:-1])
     evidence += [each.evidence[-1] for each in examples]
     aspects = np.zeros((len(spans), n_words), dtype=bool)
-    marked = np.zeros((len(evidence), n_words), dtype=bool)
+    marked: npt.NDArray[Any] = np.zeros((len(evidence), n_words), dtype=kind)
     for number, (first, end) in enumerate(spans):
         aspects[number, first:end] = True
     for number, chosen in enumerate(evidence):
-        marked[number, list(chosen)] = True
-    overall = [each.overall for each in examples]
+        if is_taught:
+            marked[number, : len(chosen)] = chosen
+        else:
+            marked[number, list(chosen)] = True
+    overall = np.array([each.overall for each in examples], np.float32 if is_taught else np.int64)
+    numbers = np.array(labels, overall.dtype)
+    if is_taught:
+        numbers = numbers.reshape(-1, overall.shape[1] - 1)
     arrays = (ids, present, pooling, words, tags, np.array(rows, dtype=np.int64), aspects)
-    last = (np.array(labels, dtype=np.int64), np.array(overall, dtype=np.int64), marked)
+    last = (numbers, overall, marked)
     return JointBatch(*(torch.from_numpy(each) for each in (*arrays, *last)))
 
 
 def batches(examples: Sequence[JointExample], n_pieces: int, rng: random.Random) -> Iterator[list[JointExample]]:
-    """Yield batches of sentences of like length in random order, each of about so many pieces."""
-    order = sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids) + rng.random() * 4)
+    """Yield batches of sentences of like length in random order, each of about so many pieces, all marked or all taught."""
+    order = sorted(
+        range(len(examples)),
+        key=lambda row: (examples[row].is_taught, len(examples[row].sentence.ids) + rng.random() * 4),
+    )
     found: list[list[JointExample]] = []
     batch: list[JointExample] = []
     for row in order:
         length = len(examples[row].sentence.ids)
-        if batch and (len(batch) + 1) * length > n_pieces:
+        is_full = (len(batch) + 1) * length > n_pieces
+        if batch and (is_full or batch[0].is_taught != examples[row].is_taught):
             found.append(batch)
             batch = []
         batch.append(examples[row])
@@ -220,8 +253,9 @@ def fit_joint(
                 step += 1
                 if mean is not None and step > (1 - schedule.averaged) * n_steps:
                     mean.update_parameters(model)
-                is_right = predicted.labels.argmax(1) == prepared.labels
-                sums += torch.stack([value.detach(), is_right.sum(), (prepared.labels >= 0).sum()])
+                gold = prepared.labels if prepared.labels.ndim == 1 else prepared.labels.argmax(1)
+                is_right = predicted.labels.argmax(1) == gold
+                sums += torch.stack([value.detach(), is_right.sum(), (gold >= 0).sum()])
                 if on_step := getattr(watching, "on_step", None):
                     on_step(step, n_steps)
             total, n_right, n_labels = sums.tolist()

@@ -66,8 +66,10 @@ def read_description(folder: Path) -> dict[str, Any]:
             raise InputError(f"expected an object of schema {_SCHEMA}")
         parsers = {"runtime": text, "model": text, "labels": list_of(text), "max_positions": integer}
         values = parse_fields({key: found.get(key) for key in parsers}, "", parsers)
-        known = {each.name: number for each in fields(Decoding)}
+        known = {each.name: number for each in fields(Decoding)} | {"label_biases": list_of(number)}
         values["decoding"] = parse_fields(found.get("decoding"), "decoding", known)
+        if len(values["decoding"]["label_biases"]) not in (0, len(values["labels"])):
+            raise InputError("`decoding.label_biases` has not one number for each label")
         if len(set(values["labels"])) != len(values["labels"]) or len(values["labels"]) < 2:
             raise InputError("`labels` has fewer than two labels, or one twice")
         if not 8 <= values["max_positions"] <= _MAX_POSITIONS:
