@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 
 import pytest
 
-from pssa.errors import InputError, MissingExtra, PssaWarning, for_command_line, setting
+from pssa.errors import InputError, MissingExtra, for_command_line, setting
 
 
 def test_a_setting_reads_as_python_or_as_an_option() -> None:
@@ -36,18 +35,7 @@ def test_an_error_inside_another_keeps_its_settings() -> None:
     assert for_command_line(outer) == "a.txt, line 3: set --format csv"
 
 
-def test_a_setting_survives_the_way_between_processes() -> None:
-    error = pickle.loads(pickle.dumps(InputError(f"set {setting('seed')}")))  # noqa: S301
-    assert for_command_line(error) == "set --seed"
-
-
 def test_a_missing_extra_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(MissingExtra("pandas", "report")))  # noqa: S301
     assert isinstance(error, MissingExtra)
     assert "pssa[report]" in str(error)
-
-
-def test_a_warning_names_settings_too() -> None:
-    with pytest.warns(PssaWarning, match="^set seed$") as caught:
-        warnings.warn(PssaWarning(f"set {setting('seed')}"), stacklevel=1)
-    assert for_command_line(caught[0].message) == "set --seed"

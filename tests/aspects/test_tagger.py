@@ -41,13 +41,6 @@ def word_featurizer() -> WordFeaturizer:
     return WordFeaturizer(vocabulary, WordTable(torch.randn(len(vocabulary), 5), vocabulary.n_trained))
 
 
-def test_words_end_at_hyphens_and_slashes() -> None:
-    text = "size/weight of the built-in mic"
-    assert [text[start:end] for start, end in cut_words(text)] == [
-        *("size", "/", "weight", "of", "the", "built", "-", "in", "mic")
-    ]
-
-
 def test_tags_of_neighbours_and_of_parts_of_words() -> None:
     text = "battery life screen softwares"
     spans = cut_words(text)

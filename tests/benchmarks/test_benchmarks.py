@@ -11,7 +11,6 @@ import pytest
 
 from pssa.data import embedded
 from pssa.data.example import Corpus, Example
-from pssa.errors import InputError, PssaError
 from pssa.runs.training_run import write_run
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -23,14 +22,10 @@ import startup
 from harness import (
     Measure,
     Measurement,
-    Request,
     Table,
     exponent,
-    fresh_process,
     in_turns,
     main,
-    medians,
-    model_settings,
     write_rows,
 )
 
@@ -59,16 +54,6 @@ def test_the_exponent_of_a_power_is_found(seconds: list[float], expected: float)
     assert exponent([1, 2, 4, 8], seconds) == pytest.approx(expected)
 
 
-def test_the_exponent_is_that_of_least_squares_in_logarithms() -> None:
-    # In powers of two: sizes 0, 1, 2 and seconds 0, 3, 2. The slope is (1*1 + 1*1) / (1 + 0 + 1) = 1: the middle has no say.
-    assert exponent([1, 2, 4], [1, 8, 4]) == pytest.approx(1.0)
-
-
-def test_one_size_has_no_exponent() -> None:
-    with pytest.raises(ValueError, match="at least two different sizes"):
-        exponent([4, 4], [1, 2])
-
-
 def test_contenders_are_measured_in_turns() -> None:
     asked: list[str] = []
 
@@ -79,15 +64,6 @@ def test_contenders_are_measured_in_turns() -> None:
     found = in_turns({"a": lambda: measure("a"), "b": lambda: measure("b")}, 3)
     assert asked == ["a", "b", "a", "b", "a", "b"]
     assert found == {"a": [1.0, 3.0, 5.0], "b": [2.0, 4.0, 6.0]}
-
-
-def test_a_median_is_the_middle_or_the_mean_of_two() -> None:
-    assert medians({"odd": [9, 1, 2], "even": [4, 1, 2, 100]}) == {"odd": 2, "even": 3}
-
-
-def test_a_process_that_fails_is_told_by_its_last_line() -> None:
-    with pytest.raises(PssaError, match="exit code 1: ValueError: so it ends"):
-        fresh_process(("-c", "raise ValueError('so it ends')"))
 
 
 def test_a_sentence_grows_behind_its_aspect() -> None:
@@ -115,11 +91,6 @@ def test_the_pace_is_that_of_all_rows_or_of_those_after_the_start() -> None:
     assert scoring.at_steady_rate(reports, 70.0, 9) == 40.0  # of the last two hundred rows
 
 
-def test_numbers_are_shown_with_the_figures_that_a_clock_gives() -> None:
-    table = Table("", ("", "a", "b", "c", "d"), (("name", 1234.5678, 0.0123456, 1000000, None),))
-    assert table.text() == [["name", "1,235", "0.0123", "1,000,000", ""]]
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -136,29 +107,6 @@ def test_what_cannot_be_measured_is_refused(
 ) -> None:
     assert main("", startup.measure, words) == 2
     assert said in capsys.readouterr().err
-
-
-def test_rows_must_be_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main("", startup.measure, ["--rows", "many"])
-    assert "'many' is not a list of whole numbers" in capsys.readouterr().err
-
-
-def test_an_encoder_selects_the_model_that_reads_one() -> None:
-    expected = {"model": "bertabsa_att", "encoder": "owner/encoder"}
-    assert model_settings(Request(encoder="owner/encoder")) == expected
-
-
-def test_vectors_and_an_encoder_exclude_each_other(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="give one of them"):
-        Request(vectors=tmp_path, encoder="owner/encoder")
-
-
-def test_a_benchmark_of_one_size_refuses_several() -> None:
-    assert Request().one_size(7) == 7
-    assert Request(rows=(9,)).one_size(7) == 9
-    with pytest.raises(InputError, match="--rows names 2 sizes"):
-        Request(rows=(9, 10)).one_size(7)
 
 
 def test_what_was_measured_is_printed_and_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from threading import TIMEOUT_MAX
@@ -81,13 +80,4 @@ def run(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path
     """A finished run; to be read only."""
     out = tmp_path_factory.mktemp("runs") / "run"
     assert main(["train", *tiny, "--out", str(out)]) == 0
-    return out
-
-
-@pytest.fixture(scope="session")
-def run_of_other_labels(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with labels of its own; to be read only."""
-    out = tmp_path_factory.mktemp("runs") / "other"
-    shutil.copytree(run, out)
-    (out / "model.json").write_text((run / "model.json").read_text().replace('"positive"', '"good"'))
     return out

@@ -37,12 +37,6 @@ def test_check_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
     assert report["problems"] == []
 
 
-def test_labels_that_are_numbers_are_told_from_their_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = _file(tmp_path, "text,aspect,label\na good menu,menu,1\na bar,bar,0\na good bar,bar,1\n")
-    assert _run("check", path, "--labels", "1,0,2") == 0
-    assert "labels     1: 2, 0: 1, 2: 0\n" in capsys.readouterr().out
-
-
 def test_a_rejected_instance_gives_exit_code_2_and_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _file(tmp_path, _SOUND + "a bar,pub,neutral\n")
     assert _run("check", path, "--json") == 2
@@ -51,11 +45,6 @@ def test_a_rejected_instance_gives_exit_code_2_and_its_line(tmp_path: Path, caps
     assert (problem["line"], problem["rejected"]) == (4, True)
     assert _run("check", path) == 2
     assert "rejected   line 4: aspect 'pub' is not in the text" in capsys.readouterr().out
-
-
-def test_a_warning_gives_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("check", _file(tmp_path, _SOUND + "bar,bar,neutral\n")) == 0
-    assert "warning    line 4" in capsys.readouterr().out
 
 
 def test_long_lists_of_problems_are_cut_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,13 +124,6 @@ def test_convert_keeps_every_instance_and_does_not_write_over_a_file(
     assert _run("convert", path, target, "--force", "--conflict", "drop", "--json") == 0
     counts = {"instances": 1, "dropped": {"conflict": 1}, "skipped": [], "not_kept": []}
     assert json.loads(capsys.readouterr().out) == {"output": str(target), **counts}
-
-
-def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "in"
-    path.write_text("a good menu/p\n")
-    assert _run("convert", path, tmp_path / "out", "--from", "tagged", "--to", "three-line") == 0
-    assert (tmp_path / "out").read_text() == "a good $T$\nmenu\n1\n"
 
 
 def test_convert_stops_at_a_bad_line_or_leaves_it_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

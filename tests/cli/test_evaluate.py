@@ -14,7 +14,7 @@ from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.data.numbers import p_value, percent, points
 from pssa.runs.evaluate import compare, evaluate
-from pssa.runs.explain import trust, trusted_saliencies
+from pssa.runs.explain import trust
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,6 @@ def test_two_runs_are_compared_by_bootstrap(
     assert (found["resamples"], found["accuracy"]) == (200, results[0].scores.accuracy)
 
 
-@pytest.mark.slow
-def test_a_run_is_not_better_than_itself(command: Command, run: Path, data: Path) -> None:
-    found = command("evaluate", run, "--data", data, "--versus", run, "--json").json
-    assert (found["p_accuracy"], found["p_macro_f1"], found["p_mcnemar"]) == (1, 1, 1)
-
-
 def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
     result = command("evaluate", run, "--data", data, "--versus", run)
     assert (result.code, result.err) == (0, "")
@@ -94,16 +88,6 @@ def test_people_are_told_what_is_compared(command: Command, run: Path, other: Pa
         assert f"  difference in {label} {gain}, 95 % interval {100 * low:+.1f} to {points(high)}, {p}\n" in out
     assert f"versus {run}: accuracy {percent(found['versus']['accuracy'])}, macro-F1 " in out
     assert f"{other} is no better than {run}" in out
-
-
-@pytest.mark.slow
-def test_the_initial_model_of_a_method_can_be_compared_with(
-    command: Command, tiny: tuple[str, ...], data: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "run"
-    assert command("train", *tiny, "--method", "aw-as", "--iterations", "1", "--out", out).code == 0
-    found = command("evaluate", out, "--data", data, "--versus", out / "stages" / "initial", "--json").json
-    assert 0 <= found["p_macro_f1"] <= 1
 
 
 @pytest.mark.slow
@@ -134,17 +118,6 @@ def opinion_words(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) ->
     path = tmp_path_factory.mktemp("opinion") / "words.tsv"
     path.write_text("\n".join(["s_id\tsentence\ttarget_tags\topinion_words_tags", *rows]) + "\n", "utf-8")
     return path
-
-
-@pytest.mark.slow
-def test_opinion_words_alone_ask_for_all_of_it(command: Command, run: Path, data: Path, opinion_words: Path) -> None:
-    found = command("evaluate", run, "--data", data, "--evidence", opinion_words, "--json").json
-    assert 0 < found["agreement"]["instances"] <= 10
-    assert found["agreement"]["instances"] + found["agreement"]["left_out"] == 40
-    saliencies = list(trusted_saliencies(pssa.load(run)))
-    assert {"attention", "gradient"} < set(saliencies)
-    assert list(found["agreement"]["saliencies"]) == [*saliencies, "nearest word"]
-    assert list(found["faithfulness"]["mask"]) == saliencies
 
 
 @pytest.mark.slow
@@ -197,21 +170,6 @@ def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path:
     assert "the number of resamples is 0" in command("evaluate", run, "--data", data, *words).refusal
 
 
-def test_a_run_of_other_labels_is_not_compared_with(
-    command: Command, run: Path, data: Path, run_of_other_labels: Path
-) -> None:
-    words = ("--data", data, "--versus", run_of_other_labels)
-    other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
-    assert other in command("evaluate", run, *words).refusal
-
-
-def test_dropped_instances_are_told(command: Command, run: Path, tmp_path: Path) -> None:
-    rows = "a fine screen,screen,positive\na screen,screen,conflict\n"
-    (tmp_path / "data.csv").write_text(f"text,aspect,label\n{rows}")
-    told = command("evaluate", run, "--data", tmp_path / "data.csv").out
-    assert told.startswith("1 instance, 1 dropped as conflict: accuracy")
-
-
 def test_instances_that_the_run_was_trained_on_are_told(
     command: Command, run: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
@@ -231,14 +189,3 @@ def test_answers_that_are_withheld_are_reported(command: Command, run: Path, tmp
     assert (found["abstaining"]["coverage"], found["abstaining"]["accuracy"]) == (0.0, None)
     assert 0 <= found["calibration_error"] <= 1
     assert "all instances are uncertain" in command(*words).out
-
-
-def test_triplets_are_scored_as_whole_texts_too(command: Command, run: Path, tmp_path: Path) -> None:
-    data = tmp_path / "triplets.txt"
-    data.write_text("A bright screen . It came late .####[([2], [1], 'POS'), ([-1], [6], 'NEG')]####Phones\n")
-    found = command("evaluate", run, "--data", data, "--json").json
-    assert (found["instances"], found["dropped"]) == (1, {"implied_aspect": 1})
-    reviews = found["reviews"]
-    assert (reviews["reviews"], reviews["spans"], reviews["top_word_instances"]) == (1, None, 1)
-    assert reviews["labels"]["instances"] == 1
-    assert "top word" in command("evaluate", run, "--data", data).out

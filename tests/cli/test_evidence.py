@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from pssa.cli import main
-from pssa.cli.evidence import mark_words
 from pssa.data.evidence import Evidence, Finding, Header, RoundReport
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
@@ -90,24 +88,11 @@ def test_show_marks_the_words_so_that_they_can_be_read_without_colour(
     ]
 
 
-def test_show_colours_the_words() -> None:
-    console = Console(force_terminal=True, color_system="standard", width=200)
-    with console.capture() as capture:
-        console.print(mark_words(_EVIDENCE.examples[0]), highlight=False)
-    assert capture.get() == (
-        "\x1b[32mHuge[+1]\x1b[0m \x1b[1m[wine\x1b[0m\x1b[1m \x1b[0m\x1b[1mlist]\x1b[0m, \x1b[31mbut[-4]\x1b[0m slow\n"
-    )
-
-
 @pytest.mark.parametrize("which", [("--id", "a"), ("--index", "0"), ("--word", "HUGE"), ("--limit", "1")])
 def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str]) -> None:
     shown = _json(capsys, "show", path, *which)
     assert [example["id"] for example in shown["examples"]] == ["a"]
     assert shown["examples"][0]["shown"] == "Huge[+1] [wine list], but[-4] slow"
-
-
-def test_show_says_how_many_are_not_shown(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _text(capsys, "show", path, "--limit", "1").endswith("... and 1 more; show more with --limit\n")
 
 
 @pytest.mark.parametrize(
@@ -134,15 +119,6 @@ def test_edits_are_made_in_the_order_given_and_kept_in_the_header(
     edited = read_evidence(out)
     assert list(edited.header.edits) == said
     assert [finding.word for finding in edited.examples[0].findings] == [4]
-
-
-def test_edit_keeps_findings_by_score_and_by_iteration(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "edited.jsonl"
-    shown = _text(capsys, "edit", path, "--out", out, "--keep-iterations", "3", "--keep-above", "0.5")
-    assert shown.splitlines()[:2] == ["keep-iterations 3: 1 changed", "keep-above 0.5: 1 changed"]
-    assert [len(example.findings) for example in read_evidence(out).examples] == [0, 1]
 
 
 def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,11 +163,3 @@ def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, caps
     words = tmp_path / "triplets.txt"
     words.write_text("a good bar####[([2], [1], 'POS')]")
     assert _json(capsys, "from-opinion-words", words, "--out", out, "--force")["share"] == 1
-
-
-def test_a_file_that_is_no_evidence_is_refused_with_its_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = tmp_path / "data.jsonl"
-    other.write_text('{"text": "a bar", "aspect": "bar"}\n')
-    assert f"{other}, line 1: is not the header of an evidence file" in _refused(capsys, "stats", other)

@@ -74,15 +74,6 @@ def test_two_runs_are_explained_side_by_side(command: Command, run: Path, other:
 
 
 @pytest.mark.slow
-def test_both_runs_use_the_saliency_that_is_asked_for(command: Command, run: Path, other: Path) -> None:
-    words = ("--text", TEXT, "--aspect", "screen", "--versus", other)
-    found = command("explain", run, *words, "--saliency", "gradient", "--json").json
-    assert found["explanations"][0]["saliency"] == found["versus"]["explanations"][0]["saliency"] == "gradient"
-    refusal = command("explain", run, *words, "--saliency", "attention").refusal
-    assert "saliency 'attention' cannot explain model tnet" in refusal
-
-
-@pytest.mark.slow
 def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path, source: Path) -> None:
     found = command("explain", run, "--input", source, "--limit", "3", "--json").json
     assert [each["from"] for each in found["explanations"]] == [0, 2, 0]
@@ -91,14 +82,6 @@ def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path,
     assert "line 2: aspect 'screen' occurs 2 times; the first is taken" in shown
     assert "... and more" in shown
     assert "... and more" not in command("explain", run, "--input", source).out
-
-
-def test_an_aspect_that_occurs_twice_is_its_first_with_a_warning(command: Command, run: Path) -> None:
-    found = command("explain", run, "--text", "a screen on a screen", "--aspect", "screen", "--json").json
-    assert (found["explanations"][0]["from"], found["warnings"]) == (
-        2,
-        ["aspect 'screen' occurs 2 times; the first is taken"],
-    )
 
 
 def test_numbers_with_a_colon_are_words_where_they_stand_in_the_text(command: Command, run: Path) -> None:
@@ -139,9 +122,3 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
 )
 def test_bad_input_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
     assert said in command("explain", run, *words).refusal
-
-
-def test_a_bad_row_is_named_by_its_line(command: Command, run: Path, source: Path) -> None:
-    with source.open("a") as handle:
-        handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
-    assert "in.jsonl, line 6: aspect 'screen' is not in the text" in command("explain", run, "--input", source).refusal

@@ -60,8 +60,3 @@ def test_a_compact_copy_is_written_once(command: Command, run: Path, tmp_path: P
 )
 def test_what_cannot_be_done_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
     assert said in command("export", run, *words).refusal
-
-
-def test_what_is_no_run_is_refused(command: Command, tmp_path: Path) -> None:
-    assert "is not a run" in command("export", tmp_path, "--onnx", tmp_path / "model.onnx").refusal
-    assert "is not a run" in command("export", tmp_path, "--hub", "owner/model").refusal

@@ -14,7 +14,6 @@ from typing import NoReturn
 import pytest
 from tests.cli.command import Command, parsers_of
 
-import pssa
 from pssa import cli
 from pssa.cli import build_parser
 from pssa.cli._parser import add_command
@@ -162,10 +161,6 @@ def test_the_commands_are_the_files_of_the_folder() -> None:
     assert set(actions.choices) == {path.stem.removesuffix("_") for path in folder.glob("[!_]*.py")}
 
 
-def test_the_version_is_the_packages(command: Command) -> None:
-    assert command("--version").out == f"pssa {pssa.__version__}\n"
-
-
 def test_a_value_that_begins_with_a_dash_is_said_to_need_an_equals_sign(command: Command) -> None:
     told = command("train", "--train", "x", "--labels", "-1,0,1")
     assert told.code == 2
@@ -205,11 +200,6 @@ def test_every_command_says_what_it_does_and_gives_two_or_three_examples(prog: s
     assert re.fullmatch(r"[A-Z].+[.]", said)
     assert said.count(". ") <= 2  # three short sentences at most
     assert len(examples_of(PARSERS[prog])) in (2, 3)
-
-
-def test_usage_names_what_must_be_given() -> None:
-    assert PARSERS["pssa evidence edit"].format_usage() == "usage: pssa evidence edit FILE --out FILE [options]\n"
-    assert build_parser().format_usage() == "usage: pssa COMMAND ...\n"
 
 
 @pytest.mark.parametrize("prog", PARSERS)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from pssa.cli import main
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
 from pssa.training.progress import TrainingProgress
@@ -31,31 +30,6 @@ def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "method", "saliency"),
-    [
-        ((), "pg-as", "gradient"),
-        (("--saliency", "random"), "rm-as", "random"),
-        (("--saliency", "leave_one_out"), "pg-as", "leave_one_out"),
-        (("--method", "aw-as"), "aw-as", "attention"),
-        (("--method", "rm-as", "--saliency", "random"), "rm-as", "random"),
-        (("--method", "consensus"), "consensus", "leave_one_out"),
-        (("--method", "consensus", "--saliency", "gradient"), "consensus", "gradient"),
-    ],
-)
-def test_method_and_saliency_are_recorded(
-    command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], method: str, saliency: str
-) -> None:
-    path, few = tmp_path / "evidence.jsonl", tmp_path / "few.toml"
-    few.write_text("iterations = 1\nconsensus_models = 2\nconsensus_folds = 2\nconsensus_threshold = 0.05\n")
-    result = command("mine", *tiny, *words, "--config", few, "--out", path)
-    assert (result.code, result.err) == (0, "")
-    assert f"{path}: 60 examples, " in result.out
-    header = read_evidence(path).header
-    assert (header.method, header.saliency) == (method, saliency)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
     ("file", "words", "method", "saliency"),
     [
         ('method = "aw-as"', (), "aw-as", "attention"),
@@ -66,6 +40,9 @@ def test_method_and_saliency_are_recorded(
         ('method = "consensus"', ("--saliency", "gradient"), "consensus", "gradient"),
         ('method = "consensus"', ("--method", "progressive"), "pg-as", "gradient"),
         ('method = "base"', (), "pg-as", "gradient"),
+        ("", (), "pg-as", "gradient"),
+        ("", ("--saliency", "leave_one_out"), "pg-as", "leave_one_out"),
+        ("", ("--method", "aw-as"), "aw-as", "attention"),
         ('method = "base"\nsaliency = "attention"', (), "aw-as", "attention"),
     ],
 )
@@ -81,13 +58,6 @@ def test_a_file_says_how_to_mine_and_the_command_overrules_it(
     assert (result.code, result.err) == (0, "")
     header = read_evidence(path).header
     assert (header.method, header.saliency) == (method, saliency)
-
-
-def test_a_misspelt_method_in_a_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    settings = tmp_path / "settings.toml"
-    settings.write_text('method = "aw_as"\n')
-    words = ("--config", settings, "--out", tmp_path / "evidence.jsonl")
-    assert "unknown method 'aw_as'; known: base" in command("mine", *tiny, *words).refusal
 
 
 @pytest.mark.slow
@@ -118,12 +88,6 @@ def test_the_reading_of_vectors_is_shown(
     words = ("--vectors", vectors, "--iterations", "1", "--out", tmp_path / "evidence.jsonl")
     assert command("mine", *tiny, *words).code == 0
     assert seen[-1] == vectors.stat().st_size
-
-
-def test_mined_evidence_can_be_trained_with(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    path = tmp_path / "evidence.jsonl"
-    assert command("mine", *tiny, "--iterations", "1", "--out", path).code == 0
-    assert command("train", *tiny, "--evidence", path, "--out", tmp_path / "run").code == 0
 
 
 def test_the_command_to_train_with_it_can_be_given(
@@ -178,14 +142,6 @@ def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny:
     assert result.err.startswith("pssa: warning: method pg-as ignores consensus_words")
 
 
-def test_help_offers_no_setting_of_the_final_training(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["mine", "--help"])
-    said = capsys.readouterr().out
-    assert "--epsilon" in said
-    assert not [name for name in ("supervision", "--evidence", "--words", "--penalty", "--gamma") if name in said]
-
-
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("older\n")
@@ -197,14 +153,11 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--saliency", "grad"), "unknown saliency 'grad'; known: attention"),
         (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
         (
             ("--model", "tnet", "--method", "consensus", "--saliency", "attention"),
             "model tnet has no attention to mine",
         ),
-        (("--set", "config=3"), "unknown setting 'config'; did you mean"),
-        (("--set", "observer=3"), "unknown setting 'observer'; did you mean"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "method=base"), "method base does not mine; use aw-as"),
         (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),

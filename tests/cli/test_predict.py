@@ -63,13 +63,6 @@ def test_people_can_tell_labels_from_counts_also_where_labels_are_numbers(
     )
 
 
-def test_a_label_of_the_input_becomes_gold(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
-    rows = rows_of(tmp_path / "out.jsonl")
-    assert [row.get("gold") for row in rows] == [None] * 3 + ["negative"] + [None] * 16
-    assert set(rows[3]) == {"key", "text", "aspect", "gold", "label", "probabilities", "notes"}
-
-
 def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text('aspect,text,label\nscreen,"huge, the screen",neutral\nkeys,no keys,\n')
@@ -86,21 +79,6 @@ def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path
     assert again.read_bytes() == target.read_bytes()
 
 
-def test_a_file_with_other_names_keeps_them(command: Command, run: Path, tmp_path: Path) -> None:
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("no,review,term,polarity\n7,the screen is huge,screen,neutral\n")
-    words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,label=polarity")
-    assert command(*words, "--output", target, "--explain").code == 0
-    (row,) = rows_of(target)
-    assert list(row)[:5] == ["no", "review", "term", "polarity", "label"]
-    assert list(row)[-2:] == ["explanation", "notes"]
-    assert (row["no"], row["review"], row["term"], row["polarity"]) == ("7", "the screen is huge", "screen", "neutral")
-    command(*words, "--output", tmp_path / "out.jsonl")
-    (same,) = rows_of(tmp_path / "out.jsonl")
-    assert (same["polarity"], same["label"]) == (row["polarity"], row["label"])
-    assert row["probability_positive"] == str(same["probabilities"]["positive"])
-
-
 def test_a_file_is_read_like_the_training_data_of_the_run(command: Command, run: Path, tmp_path: Path) -> None:
     source, trained = tmp_path / "in.csv", tmp_path / "trained"
     source.write_text("Review,Term\nhuge screen,screen\n")
@@ -112,35 +90,11 @@ def test_a_file_is_read_like_the_training_data_of_the_run(command: Command, run:
     assert "--columns text=review,aspect=term" in result.err
 
 
-@pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")
-def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped(
-    command: Command, run: Path, tmp_path: Path
-) -> None:
-    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    source.write_text('{"note": "x"}\n{"review": "the screen is huge", "term": "screen"}\n')
-    words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,id=no", "--output", target)
-    result = command(*words, "--errors", "skip")
-    assert (result.code, len(rows_of(target))) == (0, 1)
-    assert result.err.count("no row up to here has the column 'no' for id") == 1
-    (bad,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
-    assert bad["reason"] == "this row has no column 'review' for text (--columns); found note"
-
-
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("text,aspect\nscreen on screen,screen\n")
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.csv")
     assert "1 aspect occurs several times in the text; the first occurrence was taken" in result.out
-
-
-def test_a_bad_row_is_named_by_its_line_and_leaves_no_output(
-    command: Command, run: Path, source: Path, tmp_path: Path
-) -> None:
-    with source.open("a") as handle:
-        handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
-    refusal = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl").refusal
-    assert "in.jsonl, line 21: aspect 'screen' is not in the text 'a keyboard'" in refusal
-    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_an_existing_output_is_kept_unless_force_is_used(
@@ -177,15 +131,6 @@ def test_bad_rows_can_be_skipped(command: Command, run: Path, source: Path, tmp_
     assert len(rows_of(target)) == 20
 
 
-def test_several_inputs_and_patterns_make_one_output(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    more = tmp_path / "more.csv"
-    more.write_text("text,aspect\na screen,screen\n")
-    inputs = ("--input", f"{tmp_path}/i*.jsonl", more)
-    found = command("predict", run, *inputs, "--output", tmp_path / "out.jsonl", "--json").json
-    assert found["rows"] == 21
-    assert rows_of(tmp_path / "out.jsonl")[-1]["text"] == "a screen"
-
-
 def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Path) -> None:
     result = command("predict", run, "--input", source, "--output", "-")
     assert [json.loads(line)["key"] for line in result.out.splitlines()] == list(range(20))
@@ -195,16 +140,6 @@ def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Pat
     shares = "probability_positive,probability_negative,probability_neutral"
     assert result.out.splitlines()[0] == f"text,aspect,label,{shares},notes"
     assert json.loads(result.err)["rows"] == 1
-
-
-def test_word_scores_are_added_where_they_are_asked_for(
-    command: Command, run: Path, source: Path, tmp_path: Path
-) -> None:
-    words = ("predict", run, "--input", source, "--force", "--output", tmp_path / "out.jsonl")
-    for name, given in (("attention", ()), ("gradient", ("gradient",))):
-        assert command(*words, "--explain", *given).code == 0
-        assert {row["explanation"]["saliency"] for row in rows_of(tmp_path / "out.jsonl")} == {name}
-    assert "cannot explain model memnet" in command(*words, "--explain", "magic").refusal
 
 
 def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source: Path, tmp_path: Path) -> None:

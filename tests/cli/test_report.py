@@ -32,19 +32,6 @@ def test_a_page_is_written_and_its_place_is_said(command: Command, run: Path, da
     assert "7 instances of the test data, drawn at random" in page
 
 
-def test_json_says_where_and_how_large(command: Command, run: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    found = command("report", run, "--out", out, "--json").json
-    assert found == {"report": str(out), "bytes": out.stat().st_size}
-
-
-@pytest.mark.slow
-def test_another_run_is_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    assert command("report", run, "--versus", run, "--data", data, "--out", out).code == 0
-    assert "all 12 test instances the same label" in out.read_text("utf-8")
-
-
 def test_an_existing_page_is_kept_unless_force_is_used(command: Command, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     out.write_text("older")
@@ -64,14 +51,6 @@ def test_bad_input_is_refused_and_leaves_no_page(command: Command, run: Path, da
     assert "sample is 0; it must be at least 1" in command("report", run, "--sample", "0", *out).refusal
     assert "nowhere does not exist" in command("report", run, "--out", tmp_path / "nowhere" / "r.html").refusal
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_of_other_labels_is_not_compared_with(
-    command: Command, run: Path, data: Path, run_of_other_labels: Path, tmp_path: Path
-) -> None:
-    words = ("--data", data, "--versus", run_of_other_labels, "--out", tmp_path / "report.html")
-    other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
-    assert other in command("report", run, *words).refusal
 
 
 def test_a_long_step_is_named_with_its_time() -> None:

@@ -14,7 +14,6 @@ from pssa.data.evidence_file import read_evidence
 from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
 from pssa.runs import Config
-from pssa.runs.directory import RunDirectory
 from pssa.training import EpochRecord
 from pssa.training.progress import TrainingProgress
 
@@ -89,33 +88,20 @@ def test_options_settings_and_a_file_come_together(command: Command, tiny: Tiny,
     assert config.data.labels == ("positive", "neutral", "negative")
 
 
-def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    words = ("--labels", "neutral, positive ,negative")
-    assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
-    assert pssa.load(tmp_path / "run").labels == ("neutral", "positive", "negative")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--model", "lstm"), "unknown model 'lstm'; known: "),
-        (("--method", "magic"), "unknown method 'magic'; known: "),
         (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
         (("--set", "colour=1"), "unknown setting 'colour'; did you mean"),
         (("--set", "from_=starter"), "unknown setting 'from_'; did you mean from_pretrained?"),
-        (("--set", "config=3"), "unknown setting 'config'; did you mean"),
-        (("--set", "observer=3"), "unknown setting 'observer'; did you mean"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "speed"), "--set speed has no value; write --set KEY=VALUE"),
         (("--set", "patience=long"), "patience is 'long'; expected int"),
         (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to mine; method aw-as needs"),
-        (("--method", "aw-as", "--epsilon", "0"), "epsilon is 0.0; it must be greater than 0"),
-        (("--method", "pg-as", "--set", "saliency=grad"), "unknown saliency 'grad'"),
         (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence needs method base"),
         (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
         (("--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
-        (("--dev-fraction", "1"), "dev_fraction is 1.0; it must be less than 1"),
         (("--labels", "good,bad"), "unknown label 'positive'; expected one of good, bad"),
     ],
 )
@@ -182,14 +168,6 @@ def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrup
     assert (interrupted / "history.jsonl").read_bytes() == (run / "history.jsonl").read_bytes()
 
 
-@pytest.mark.slow
-def test_a_run_that_another_process_works_on_is_a_failure(command: Command, interrupted: Path) -> None:
-    with RunDirectory.open(interrupted).locked():
-        result = command("train", "--resume", interrupted)
-    assert result.code == 1
-    assert result.err == f"pssa: {interrupted} is in use by another process; wait for it, or stop it first\n"
-
-
 @pytest.mark.parametrize(
     ("words", "option"),
     [
@@ -211,10 +189,6 @@ def test_what_a_resumed_run_would_ignore_is_refused(
 
 def test_resuming_a_finished_run_sums_it_up(command: Command, run: Path) -> None:
     assert command("train", "--resume", run, "--json").json["epochs"] == 2
-
-
-def test_what_is_no_run_cannot_be_resumed(command: Command, tmp_path: Path) -> None:
-    assert "is not a run" in command("train", "--resume", tmp_path).refusal
 
 
 def test_an_interruption_before_there_is_a_run_gives_no_advice(
@@ -255,13 +229,6 @@ def test_the_whole_method_leaves_evidence_and_both_models(enhanced: Path, run: P
     assert plain == first != final
 
 
-@pytest.mark.slow
-def test_a_search_comes_first_where_no_epochs_are_given(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    words = ("--method", "aw-as", *ROUNDS, "--epochs", "0", "--set", "max_epochs=2", "--patience", "1")
-    assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
-    assert stages(tmp_path / "run") == ["search", "initial", "round-2", "round-3", "final"]
-
-
 def test_a_training_with_the_evidence_of_a_method_ends_like_the_method(
     command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path
 ) -> None:
@@ -271,34 +238,3 @@ def test_a_training_with_the_evidence_of_a_method_ends_like_the_method(
     assert (tmp_path / "run" / "evidence.jsonl").read_bytes() == evidence.read_bytes()
     expected = (enhanced / "model.safetensors").read_bytes()
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == expected
-
-
-@pytest.mark.slow
-def test_edited_evidence_leads_to_another_model(command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path) -> None:
-    edited = tmp_path / "edited.jsonl"
-    words = ("--keep-iterations", "1", "--out", edited)
-    assert command("evidence", "edit", enhanced / "evidence.jsonl", *words).code == 0
-    assert command("train", *tiny, "--evidence", edited, "--out", tmp_path / "run").code == 0
-    assert (tmp_path / "run" / "evidence.jsonl").read_bytes() == edited.read_bytes()
-    before = (enhanced / "model.safetensors").read_bytes()
-    assert (tmp_path / "run" / "model.safetensors").read_bytes() != before
-
-
-def test_evidence_of_another_corpus_is_refused_before_anything_is_written(
-    command: Command, tiny: Tiny, enhanced: Path, train_file: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "other.jsonl"
-    other.write_text("".join(train_file.read_text().splitlines(keepends=True)[1:]))
-    words = ("--train", other, "--evidence", enhanced / "evidence.jsonl", "--out", tmp_path / "run")
-    assert "the evidence was made from another corpus" in command("train", *tiny, *words).refusal
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["aw-as", "pg-as", "rm-as", "consensus"])
-def test_every_mining_method_runs_with_tnet_att(
-    command: Command, train_file: Path, tmp_path: Path, method: str
-) -> None:
-    words = ("--train", train_file, "--epochs", "2", "--set", "dimension=8", "--set", "hidden=4", "--device", "cpu")
-    assert command("train", *words, "--method", method, "--out", tmp_path / "run").code == 0
-    assert len(read_evidence(tmp_path / "run" / "evidence.jsonl").examples) == 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.evaluation import predict as predict_module
 from pssa.evaluation import predict_classes, predict_logits
-from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, index_words
+from pssa.models import IndexedCorpus, index_words
 
 # Sentences of several lengths, their aspects apart from each other; "the" and "screen" also as one aspect.
 TEXTS = ("the screen is great but the price is not", "the price", "so the screen is usual", "the screen is poor")
@@ -57,31 +56,6 @@ def test_every_row_gets_what_it_gets_alone_whatever_it_shares(variant: str, batc
     if not models.uses_encoder(name):
         corpus = index_words(EXAMPLES, variants.VOCABULARY, DEFAULT_LABELS)
     torch.testing.assert_close(predict_logits(model, corpus, batch_size), one_by_one(model, corpus), atol=1e-5, rtol=0)
-
-
-class HidingTheAspect(nn.Module):
-    """A new model: its encoder reads sentences without their aspects."""
-
-    reads = "pieces"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner: Any = build("bertabsa_att")
-        self.encoder: Any = self.inner.encoder
-
-    def encode(self, batch: Batch) -> Encoding:
-        hidden = batch.positions.masked_fill(batch.aspect_positions, self.inner.mask_id)
-        words, _ = self.encoder(replace(batch, positions=hidden))
-        return Encoding(words, words[:, 0])
-
-    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
-        prediction: Prediction = self.inner.classify(encoding, batch)
-        return prediction
-
-
-def test_a_model_that_does_not_promise_to_share_is_asked_for_every_row() -> None:
-    model, corpus = HidingTheAspect().eval(), corpus_for()
-    torch.testing.assert_close(predict_logits(model, corpus, 256), one_by_one(model, corpus), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_att"])

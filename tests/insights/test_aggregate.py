@@ -185,11 +185,3 @@ def test_a_sentence_whose_words_contradict_its_label_is_not_quoted() -> None:
     ):
         tally.add(mention(text, "characters", "negative", shares={word: 0.6}), frozenset())
     assert {one.mention.driver for one in tally.best_quotations(9)} == {"flat", "not good"}
-
-
-def test_the_most_confident_sentences_are_quoted() -> None:
-    tally = LabelTally()
-    for probability in (0.5, 0.99, 0.7):
-        made = mention(f"On the day {probability} the food was bland.", "food", shares={"bland": 0.3})
-        tally.add(replace(made, probability=probability), frozenset())
-    assert [one.mention.probability for one in tally.best_quotations(9)] == [0.99]

@@ -120,10 +120,6 @@ def test_an_aspect_across_two_sentences_is_read_with_both(runtime: JointRuntime)
     assert answer.aspect == "good. Here"
 
 
-def test_a_higher_least_score_answers_less(runtime: JointRuntime) -> None:
-    assert [each.aspect for each in replace(runtime, min_score=1.1).start([Question(TEXT)])()[0]] == []
-
-
 def test_a_bias_to_no_aspect_finds_none(runtime: JointRuntime) -> None:
     none = replace(runtime, decoding=Decoding(outside_bias=30))
     assert none.start([Question(TEXT)])()[0] == []

@@ -130,11 +130,6 @@ def test_saliencies_must_agree_like_models() -> None:
     assert not agree([blend([attention, gradient])] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
 
 
-def test_one_saliency_is_left_as_it_is() -> None:
-    alone = look(RIGHT, (0.1, 0.2, 0.7, 0.0))
-    assert blend([alone]) is alone
-
-
 def test_the_report_sums_up_the_looks() -> None:
     # A second sentence that nobody is right about: accuracy is 2 of 6, its scores are not heard, its entropy is 0.
     seen = [

@@ -36,11 +36,6 @@ def test_entropy_must_be_below_epsilon_not_equal_to_it() -> None:
     assert extract(Rule(epsilon=1.01), [HALVES]) == [0]
 
 
-def test_the_only_remaining_candidate_is_never_taken() -> None:
-    candidates = torch.tensor([[False, False, True, False], [False, True, True, False]])
-    assert extract(Rule(epsilon=2.0), [SURE, SURE], candidates=candidates) == [-1, 2]
-
-
 @pytest.mark.parametrize("drawn", ["nothing", "word", "mask"])
 def test_a_sentence_whose_scores_say_nothing_gives_no_word(drawn: str) -> None:
     assert extract(Rule(epsilon=2.0, drawn=drawn), [[0.0] * 4]) == [-1]
@@ -79,12 +74,6 @@ def test_a_random_pick_is_uniform_over_the_candidates_whatever_their_scores() ->
 
 def test_a_random_pick_is_gated_by_the_scores() -> None:
     assert [word >= 0 for word in extract(RANDOM, [SURE, HALVES, SURE])] == [True, False, True]
-
-
-def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
-    assert pick(RANDOM) == pick(Rule(epsilon=3.0, drawn="word"))
-    assert pick(RANDOM) != pick(RANDOM, iteration=2)
-    assert pick(RANDOM) != pick(Rule(epsilon=1.0, drawn="word", seed=1))
 
 
 def test_random_masking_can_take_the_top_word_and_hide_another() -> None:

@@ -46,12 +46,6 @@ def test_a_batch_is_cropped_to_its_longest_row() -> None:
     assert batch.candidates.int().tolist() == [[1, 0]]
 
 
-def test_words_are_present_in_one_segment() -> None:
-    batch = index(SHORT, LONG).batch(torch.tensor([0, 1]))
-    assert batch.present.tolist() == batch.real.tolist() == [[True] * 2 + [False] * 3, [True] * 5]
-    assert not batch.second.any()
-
-
 @pytest.mark.parametrize(("multiple", "width"), [(1, 2), (3, 3), (4, 4), (8, 5)])
 def test_widths_are_rounded_up_to_a_multiple_but_not_beyond_the_table(multiple: int, width: int) -> None:
     corpus = index(SHORT, LONG)
@@ -112,17 +106,6 @@ def test_positions_of_pieces_follow_their_words() -> None:
     assert batch.aspect_positions.int().tolist() == [[0, 0, 1, 1, 0, 0, 0, 0, 0, 0]]
     assert batch.candidate_positions.int().tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]]
     assert batch.lengths.tolist() == [3]
-
-
-def test_a_batch_repeats_as_a_whole() -> None:
-    twice = index(SHORT, LONG).batch(torch.tensor([0, 1])).repeat(2)
-    assert twice.index.tolist() == [0, 1, 0, 1]
-    assert twice.positions.tolist() == [[5, 8, 0, 0, 0], [9, 4, 7, 6, 3]] * 2
-
-
-def test_moving_a_batch_keeps_its_values() -> None:
-    batch = index(SHORT, LONG).batch(torch.tensor([1]))
-    assert torch.equal(batch.to(torch.device("cpu")).positions, batch.positions)
 
 
 @pytest.mark.parametrize(("n", "size"), [(1, 4), (7, 2), (8, 2), (100, 3)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.variants import build, index, predict, start_of
+from tests.models.variants import build, index, start_of
 from torch import nn
 
 from pssa.errors import InputError
@@ -62,13 +62,6 @@ def test_a_dense_layer_with_tanh_can_stand_before_the_classes(sentence: Batch) -
         model.get_parameter("dense.bias").zero_()
     logits = classify(model, states(sentence), sentence).logits
     torch.testing.assert_close(logits, torch.tensor([[math.tanh(0.075 * LN3), math.tanh(0.7), 0.0]]))
-
-
-def test_encoding_and_classifying_agree_about_the_aspect(sentence: Batch) -> None:
-    model = build("bertabsa", start_of("bertabsa"))
-    encoding = model.encode(sentence)  # type: ignore[operator]
-    expected = encoding.aspect @ model.get_parameter("output.weight").T + model.get_parameter("output.bias")
-    torch.testing.assert_close(predict(model, sentence).logits, expected)
 
 
 def test_only_the_aspects_states_reach_a_logit(sentence: Batch) -> None:

@@ -24,23 +24,12 @@ def test_the_files_of_the_folder_are_the_models() -> None:
     assert list(models.names()) == sorted(models.names())
 
 
-def test_only_models_with_attention_weights_attend() -> None:
-    assert [models.attends(name) for name in ("memnet", "tnet", "tnet_att")] == [True, False, True]
-    assert [models.attends(name) for name in ("bertabsa", "bertabsa_att", "bertabsa_cls")] == [False, True, False]
-
-
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
 def test_refined_self_attention_counts_as_attention(name: str) -> None:
     assert not models.attends(name, {"refine": "none", "dropout": 0.2})
     assert all(models.attends(name, {"refine": way}) for way in ("random_head", "smallest_entropy", "average"))
     with pytest.raises(InputError, match="refine is 'all'; it can be none"):
         models.attends(name, {"refine": "all"})
-
-
-def test_a_model_says_what_it_reads() -> None:
-    names = ("memnet", "bertabsa_att", "bertabsa_cls")
-    assert [models.uses_encoder(name) for name in names] == [False, True, True]
-    assert [models.reads_pairs(name) for name in names] == [False, False, True]
 
 
 def test_a_model_refuses_to_start_from_the_wrong_thing(table: WordTable) -> None:

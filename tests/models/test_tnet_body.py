@@ -100,12 +100,6 @@ def test_a_word_asks_the_aspect_for_what_concerns_it(table: WordTable) -> None:
     torch.testing.assert_close(transformed, words + torch.tensor([[[0.75, 0.75 * 4 + 0.25 * 8]]]))
 
 
-def test_frozen_vectors_stay_out_of_the_parameters(table: WordTable) -> None:
-    encoder = TransformationEncoder(table, TransformationOptions(hidden=3), torch.Generator())
-    assert encoder.words.shape == (0, 6)
-    assert torch.equal(encoder.get_buffer("unseen"), table.matrix)
-
-
 def test_an_unknown_gating_is_refused() -> None:
     with pytest.raises(InputError, match="gating is 'loss'; it can be adaptive or"):
         TransformationOptions(gating="loss")

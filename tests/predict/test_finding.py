@@ -117,13 +117,6 @@ def test_a_table_without_a_column_for_aspects_is_read_and_one_in_other_spelling_
     assert list(found[0])[:4] == ["Review", "aspect", "from", "to"]
 
 
-def test_found_aspects_go_to_the_columns_that_the_caller_names(run: Path, tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [{"review": "The screen.", "term": None}, {"review": "A fan.", "term": "fan"}]
-    predict(job_of(run, tmp_path, rows, columns={"text": "review", "aspect": "term"}), LocalEngine())
-    assert [(row["term"], row["to"]) for row in read_rows(tmp_path / "out.jsonl")] == [("screen", 10), ("fan", 5)]
-    assert "aspect" not in read_rows(tmp_path / "out.jsonl")[0]
-
-
 def test_parquet_keeps_the_types_of_a_table_beside_found_aspects(run: Path, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

@@ -38,14 +38,6 @@ def test_nothing_has_changed_where_nothing_was_changed(job: Job) -> None:
     assert find_difference(fingerprint(job), fingerprint(replace(job, columns={}))) == ""
 
 
-def test_the_order_of_columns_and_in_csv_their_case_do_not_matter(job: Job) -> None:
-    named, turned = replace(job, columns="text=A,aspect=B"), replace(job, columns={"aspect": "B", "text": "A"})
-    assert find_difference(fingerprint(named), fingerprint(turned)) == ""
-    lower = replace(job, columns="text=a,aspect=b")
-    assert "--columns has changed" in for_command_line(find_difference(fingerprint(named), fingerprint(lower)))
-    assert find_difference(fingerprint(replace(named, format="csv")), fingerprint(replace(lower, format="csv"))) == ""
-
-
 @pytest.mark.parametrize(
     ("change", "name"),
     [

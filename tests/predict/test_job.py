@@ -21,7 +21,7 @@ from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
 from pssa.data.io import stream, write
 from pssa.errors import InputError
-from pssa.predict import Job, LocalEngine, Progress, Scoring, Summary, predict
+from pssa.predict import Job, LocalEngine, Progress, predict
 from pssa.predict.engines import ScoringTask
 from pssa.predict.job import _follow
 from pssa.predict.window import Window
@@ -29,11 +29,6 @@ from pssa.predict.window import Window
 pytestmark = pytest.mark.usefixtures("small_windows")
 
 RUN = Path("run")
-
-
-def test_rejected_rows_lie_beside_the_output_unless_said_otherwise() -> None:
-    assert Job(RUN, ("in.jsonl",), "a/out.csv").rejected_path == Path("a/out.csv.rejected.jsonl")
-    assert Job(RUN, ("in.jsonl",), "a/out.csv", rejected="bad.jsonl").rejected_path == Path("bad.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -48,15 +43,6 @@ def test_rejected_rows_lie_beside_the_output_unless_said_otherwise() -> None:
 def test_what_cannot_be_is_refused(output: str, options: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
         Job(RUN, ("in.jsonl",), output, **options)
-
-
-def test_the_summary_has_plain_values() -> None:
-    assert Summary(2, {"positive": 2}, 1, 3).as_dict() == {
-        "rows": 2,
-        "labels": {"positive": 2},
-        "ambiguous": 1,
-        "rejected": 3,
-    }
 
 
 def test_rows_keep_their_order_and_get_what_the_classifier_says(job: Job) -> None:
@@ -135,14 +121,6 @@ def test_where_no_row_can_be_used_a_warning_says_so(job: Job) -> None:
         assert predict(replace(job, errors="skip"), LocalEngine()).rejected == 2
 
 
-def test_word_scores_are_written_with_the_answers(job: Job) -> None:
-    predict(replace(job, scoring=Scoring(saliency="", device="cpu")), LocalEngine())
-    row = read_rows(Path(job.output))[0]
-    assert row["explanation"]["saliency"] == "attention"
-    assert [word["word"] for word in row["explanation"]["words"]] == row["text"].split()
-    assert sum(word["share"] for word in row["explanation"]["words"]) == pytest.approx(1, abs=1e-5)
-
-
 def standard(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
@@ -179,11 +157,6 @@ def test_an_input_is_never_written_over(job: Job) -> None:
     assert Path(job.inputs[0]).read_bytes() == before
 
 
-def test_a_format_can_be_forced(job: Job, tmp_path: Path) -> None:
-    source = Path(job.inputs[0]).rename(tmp_path / "in")
-    assert predict(replace(job, inputs=(str(source),), format="json_lines"), LocalEngine()).rows == 10
-
-
 def test_a_job_that_fails_at_once_leaves_an_older_output_as_it_was(job: Job) -> None:
     Path(job.output).write_text("older\n")
     Path(job.inputs[0]).write_text("nonsense\n")
@@ -201,12 +174,6 @@ def test_a_bad_row_is_named_by_its_line_and_leaves_nothing(job: Job, line: str) 
     with pytest.raises(InputError, match=r"in\.jsonl, line 2: "):
         predict(job, LocalEngine())
     assert names(job) == ["in.jsonl"]
-
-
-def test_a_bad_first_row_does_not_decide_about_the_columns(job: Job, tmp_path: Path) -> None:
-    write_rows(Path(job.inputs[0]), [{"note": "no text"}, *sentences(5)])
-    summary = predict(replace(job, output=str(tmp_path / "out.csv"), errors="skip"), LocalEngine())
-    assert (summary.rows, summary.rejected) == (5, 1)
 
 
 def test_a_source_that_breaks_off_ends_the_job_even_where_rows_are_skipped(job: Job, tmp_path: Path) -> None:

@@ -58,18 +58,6 @@ def test_forms_that_need_an_extra_say_so_before_anything_is_scored(monkeypatch: 
             choose_output_format(output, None)
 
 
-def test_json_lines_hold_a_row_each() -> None:
-    content = OutputFormat("json_lines").encode(ROWS, COLUMNS)
-    assert [json.loads(line) for line in content.decode().splitlines()] == ROWS
-    assert "é, a".encode() in content
-    assert OutputFormat("json_lines").header(COLUMNS) == b""
-
-
-def test_a_table_may_have_another_delimiter() -> None:
-    form = OutputFormat("csv", delimiter=";")
-    assert form.header(("a", "b")) + form.encode([{"a": "x;", "b": "y,"}], ("a", "b")) == b'a;b\r\n"x;";y,\r\n'
-
-
 def test_tables_hold_objects_as_json() -> None:
     form = OutputFormat("csv")
     assert form.header(COLUMNS) == b"text,note,probabilities\r\n"
@@ -118,13 +106,6 @@ def test_packed_windows_can_be_read_as_one(packing: str) -> None:
     assert stream.read() == plain.header(COLUMNS) + plain.encode(ROWS, COLUMNS)
     if packing == ".gz":
         assert gzip.decompress(whole) == plain.header(COLUMNS) + plain.encode(ROWS, COLUMNS)
-
-
-def test_no_rows_are_no_bytes() -> None:
-    assert [
-        form.encode([], COLUMNS)
-        for form in (OutputFormat("json_lines", ".gz"), OutputFormat("csv"), OutputFormat("parquet"))
-    ] == [b""] * 3
 
 
 def test_what_json_has_no_word_for_is_written_as_text_or_nothing() -> None:

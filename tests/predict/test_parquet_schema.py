@@ -152,13 +152,6 @@ def test_the_first_come_decide_what_a_column_holds(
     join([*contents, found.content], tmp_path / "out.parquet", found.schema or b"")
 
 
-def test_a_window_that_fits_is_passed_on_as_it_is() -> None:
-    made = window([1, 2])
-    found = fit(made, b"", list[bytes]().__iter__)
-    assert found.content is made.content
-    assert found.summary == made.summary
-
-
 def test_a_damaged_schema_ends_the_job_and_rejects_nothing() -> None:
     schema = fit(window([1, 2]), b"", list[bytes]().__iter__).schema or b""
     with pytest.raises(InputError, match="begin again with begin='replace'"):
@@ -208,14 +201,6 @@ def test_they_stay_where_a_job_is_resumed(through: Job) -> None:
         predict(through, Stopping(1, KeyboardInterrupt()))
     predict(replace(through, begin="resume"), LocalEngine())
     assert same(parquet.read_table(through.output), typed_table(10))
-
-
-def test_rows_that_are_left_out_leave_no_gap(through: Job, tmp_path: Path) -> None:
-    given = typed_table(10).set_column(1, "aspect", pyarrow.array(["screen"] * 5 + ["menu"] + ["screen"] * 4))
-    parquet.write_table(given, tmp_path / "in.parquet")
-    predict(replace(through, errors="skip"), LocalEngine())
-    kept = given.filter(pyarrow.array([row != 5 for row in range(10)]))
-    assert same(parquet.read_table(through.output), kept)
 
 
 def test_inputs_of_several_kinds_share_columns(through: Job, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import re
 import shutil
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.predict.made_outputs import CSV, FINGERPRINT, Killed, finish, leave, names, output, result, windows_of
+from tests.predict.made_outputs import FINGERPRINT, Killed, finish, leave, names, output, result, windows_of
 
 from pssa.errors import InputError, RunError, for_command_line
 from pssa.predict import partial_output
@@ -57,15 +56,6 @@ def test_an_unfinished_job_is_neither_lost_nor_begun_again_by_mistake(tmp_path: 
     assert len(windows_of(output(tmp_path))) == 2
     finish(output(tmp_path, "replace"), 1)
     assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
-
-
-def test_a_job_that_has_written_nothing_leaves_nothing(tmp_path: Path) -> None:
-    leave(output(tmp_path), 0)
-    assert names(tmp_path) == []
-
-
-def test_without_an_unfinished_job_resuming_is_beginning(tmp_path: Path) -> None:
-    assert finish(output(tmp_path, "resume"), 1).rows == 1
 
 
 def test_another_job_is_refused(tmp_path: Path) -> None:
@@ -279,16 +269,6 @@ def test_a_disk_that_fills_up_while_windows_are_joined_costs_no_window(
     assert made.rejected.read_bytes() == b"bad\nbad\n"
 
 
-def test_an_output_without_rows_can_be_read(tmp_path: Path) -> None:
-    packed = OutputFormat("json_lines", ".gz")
-    for form, content in ((CSV, b"n\r\n"), (packed, packed.empty(()))):
-        made = output(tmp_path, "replace", form)
-        with made.opened(FINGERPRINT):
-            made.append(replace(result(1), content=b"", summary=Summary(rejected=1)))
-            made.publish()
-        assert (tmp_path / "out.csv").read_bytes() == content
-
-
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
     made = output(tmp_path)
     with made.opened(FINGERPRINT):
@@ -344,11 +324,3 @@ def test_a_folder_that_was_removed_before_it_was_locked_is_no_job(
     monkeypatch.setattr(fcntl, "flock", lambda lock, how: made.folder.rmdir())
     with pytest.raises(RunError, match=r"out\.csv is in use by another process"):
         finish(made, 1)
-
-
-def test_the_documented_names_are_those_in_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, seen = output(tmp_path), list[str]()
-    monkeypatch.setattr(partial_output.PartialOutput, "clear", lambda self: seen.extend(names(self.folder)))
-    finish(made, 1)
-    documented = re.findall(r"^    (\S+?)(?:, \.\.\.)?  ", partial_output.__doc__ or "", re.MULTILINE)
-    assert sorted(re.sub("-[0-9a-f]{8}", "-ID", name, count=1) for name in seen) == sorted(documented)

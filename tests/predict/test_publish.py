@@ -36,18 +36,6 @@ def test_rejected_rows_may_lie_on_another_disk(tmp_path: Path, monkeypatch: pyte
     assert names(tmp_path) == ["elsewhere", "out.csv"]
 
 
-def test_names_are_on_disk_before_the_windows_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, synced = output(tmp_path), list[tuple[bool, bool]]()
-
-    def sync(handle: int) -> None:
-        if os.path.samestat(os.fstat(handle), tmp_path.stat()):
-            synced.append((made.output.exists(), any(made.folder.glob("window-*"))))
-
-    monkeypatch.setattr(os, "fsync", sync)
-    finish(made, 1)
-    assert synced[-1] == (True, True)  # before that, the name of the folder of windows
-
-
 # Everything that changes a folder or writes it to disk.
 DEADLY = ((Path, "replace"), (Path, "unlink"), (Path, "rmdir"), (os, "link"), (os, "fsync"), (Path, "open"))
 
@@ -175,8 +163,3 @@ def test_a_file_of_somebody_else_stays_if_no_row_was_rejected(tmp_path: Path) ->
         made.rejected.write_text("somebody else's")
         made.publish()
     assert made.rejected.read_text() == "somebody else's"
-
-
-def test_a_file_that_may_be_replaced_may_also_appear_late(tmp_path: Path) -> None:
-    finish_late(output(tmp_path, "replace"), tmp_path / "out.csv.rejected.jsonl")
-    assert (tmp_path / "out.csv.rejected.jsonl").read_bytes() == b"bad\n"

@@ -71,13 +71,6 @@ def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_pa
     assert [row["key"] for row in read_rows(Path(job.output))] == list(range(9))
 
 
-def test_a_bad_row_in_the_first_window_can_be_left_out(job: Job) -> None:
-    write_rows(Path(job.inputs[0]), [BAD, *sentences(9)])
-    with pytest.raises(InputError, match=r"line 1: .*; errors='skip' leaves such"):
-        predict(job, LocalEngine())
-    assert predict(replace(job, errors="skip"), LocalEngine()).rows == 9
-
-
 def test_who_interrupts_is_told_how_to_go_on(job: Job) -> None:
     with pytest.raises(KeyboardInterrupt, match="the 4 rows before are kept: resume with"):
         predict(job, Stopping(1, KeyboardInterrupt()))

@@ -20,12 +20,6 @@ ANSWER = Answer("positive", {"positive": 0.75, "negative": 0.25}, "screen", 2, 8
 EXPLAINED = replace(ANSWER, words=(Word(0, 1, 1.0), Word(2, 8, 0.0)))
 
 
-def test_a_row_becomes_an_example_whatever_its_label_is() -> None:
-    judged = parse_row(Row(4, {"text": "a screen", "aspect": "screen", "label": 3.5}))
-    assert isinstance(judged, AskedRow)
-    assert judged == AskedRow(4, judged.fields, Question("a screen", ((2, 8),)))
-
-
 def test_a_row_with_other_names_keeps_them() -> None:
     given = {"review": "a screen", "term": "screen", "polarity": "neutral", "label": "seen"}
     judged = parse_row(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
@@ -39,12 +33,6 @@ def test_a_row_with_other_names_keeps_them() -> None:
         ("label", "positive"),
         ("probabilities", ANSWER.probabilities),
     ]
-
-
-def test_a_doubtful_aspect_is_noted() -> None:
-    judged = parse_row(Row(1, {"text": "screen or screen", "aspect": "screen"}))
-    assert isinstance(judged, AskedRow)
-    assert len(judged.warnings) == 1
 
 
 def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:

@@ -45,11 +45,6 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str
         Scoring(**options)
 
 
-def test_a_device_is_where_it_is_computed() -> None:
-    assert Scoring(device="cuda").chosen_device == "cuda"
-    assert Scoring().chosen_device == ("cuda" if torch.cuda.is_available() else "cpu")
-
-
 def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_window_rows("memnet", "cpu") == 2048
     assert default_window_rows("bertabsa_cls", "cpu") == 512
@@ -79,18 +74,6 @@ def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> No
         assert tuple((word.start, word.end) for word in ours.words) == theirs.spans
         assert [word.share for word in ours.words] == pytest.approx(theirs.shares, abs=1e-6)
         assert ours.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
-
-
-def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, encode = list[int](), MemoryNetwork.encode
-
-    def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
-        runs.append(len(batch.labels))
-        return encode(model, batch)
-
-    monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    ask(open_scorer(run, Scoring(saliency="attention", device="cpu")), EXAMPLES)
-    assert runs == [len(EXAMPLES)]
 
 
 def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,11 +110,6 @@ def test_one_long_text_does_not_make_every_row_as_wide(
     for ours, theirs in zip(found, pssa.load(run).answer(examples), strict=True):
         assert (ours.aspect, ours.start) == (theirs.aspect, theirs.start)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
-
-
-def test_a_saliency_that_says_nothing_of_the_model_is_refused(run: Path) -> None:
-    with pytest.raises(InputError, match="saliency 'self_attention' cannot explain"):
-        open_scorer(run, Scoring(saliency="self_attention", device="cpu"))
 
 
 def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,11 +88,6 @@ def test_patterns_name_files_in_the_order_of_their_names(tmp_path: Path) -> None
     ]
 
 
-def test_a_file_may_have_the_signs_of_a_pattern_in_its_name(tmp_path: Path) -> None:
-    path = packed(tmp_path / "in[1].jsonl")
-    assert texts_of(find_sources([str(path)], None)[0]) == TEXTS
-
-
 def test_empty_files_among_several_hold_no_rows(tmp_path: Path) -> None:
     first, empty = packed(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
     empty.touch()
@@ -186,12 +181,6 @@ def test_files_are_never_written_over_inputs_or_each_other(tmp_path: Path) -> No
             require_apart(sources, output, path)
     with pytest.raises(InputError, match=r"out\.jsonl is both the output and the"):
         require_apart(sources, out, out)
-
-
-def test_standard_input_is_named_in_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\0")))
-    with pytest.raises(InputError, match="standard input: is a binary file"):
-        texts_of(find_sources(["-"], None)[0])
 
 
 def test_what_is_empty_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,12 +33,6 @@ def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes
     assert standard.summary == Summary(2, {"positive": 2}, 0, 2)
 
 
-def test_without_a_file_rejected_rows_are_only_counted() -> None:
-    with open_standard_output(OutputFormat("json_lines"), None, "new") as standard:
-        standard.append(result(1))
-    assert standard.summary.rejected == 1
-
-
 def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
     with open_standard_output(OutputFormat("json_lines"), tmp_path / "bad.jsonl", "new") as standard:
         standard.append(replace(result(1), rejected=b"", summary=Summary(1)))

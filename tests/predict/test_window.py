@@ -71,15 +71,6 @@ def test_rows_that_cannot_be_read_have_their_place_in_a_window(tmp_path: Path) -
     assert [(row.line, type(row)) for row in second.rows] == [(4, Row)]
 
 
-def test_what_is_no_row_is_passed_over_and_counted_in_places(tmp_path: Path) -> None:
-    path = tmp_path / "in.xml"
-    aspect = '<aspectTerms><aspectTerm term="screen" polarity="positive" from="2" to="8"/></aspectTerms>'
-    with_one, without = f"<sentence><text>a screen</text>{aspect}</sentence>", "<sentence><text>none</text></sentence>"
-    path.write_text(f"<sentences>{without}{with_one}{without}{with_one}{with_one}</sentences>")
-    assert [(len(window.rows), window.end[1]) for window in windows([path], 3)] == [(1, 3), (2, 5)]
-    assert [(len(window.rows), window.end[1]) for window in windows([path], 3, (0, 3))] == [(2, 5)]
-
-
 def test_a_source_that_cannot_be_read_on_ends_everything_with_a_fault(tmp_path: Path, two: list[Path]) -> None:
     broken = tmp_path / "aa.csv"
     broken.write_text("note\nno columns\n")
@@ -94,15 +85,6 @@ def test_long_texts_make_small_windows(tmp_path: Path, monkeypatch: pytest.Monke
     rows = [{"key": key, "text": "t" * 40, "more": [{"deep": "n" * 10}]} for key in range(5)]
     found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
     assert [keys(window) for window in found] == [[0, 1], [2, 3], [4]]
-
-
-def test_names_and_empty_containers_weigh_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window_module, "_MAX_CHARACTERS", 100)
-    kinds: tuple[Any, ...] = ({"n" * 50: 1}, [[]] * 50, [[[], []]] * 20)
-    for more in kinds:
-        rows = [{"key": key, "more": more} for key in range(4)]
-        found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
-        assert [keys(window) for window in found] == [[0, 1], [2, 3]], more
 
 
 @pytest.mark.slow
@@ -190,10 +172,6 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     assert result.content.decode().splitlines() == ['a screen,screen,positive,"{""positive"": 1.0}"']
 
 
-def test_a_fault_of_the_source_is_passed_on() -> None:
-    assert scored([], fault="in.jsonl: cannot be read").fault == "in.jsonl: cannot be read"
-
-
 def test_a_row_that_parquet_cannot_hold_at_all_is_rejected_and_others_go_on_in_streams_of_one_kind() -> None:
     rows = [row(3, "a screen", n=1), row(4, "a screen", n=2**70), row(5, "a screen", n="one"), row(6, "a screen", n=2)]
     result = scored(rows, OutputFormat("parquet"))
@@ -215,11 +193,6 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
     result = Scorer(counted).score(window, OutputFormat("json_lines"))
     assert (result.summary.rows, result.summary.rejected) == (63, 1)
     assert len(asked) <= 13
-
-
-def test_summaries_add_up() -> None:
-    both = Summary(2, {"a": 1, "b": 1}, 1, 0) + Summary(1, {"b": 1}, 0, 4)
-    assert both == Summary(3, {"a": 1, "b": 2}, 1, 4)
 
 
 SHARES = "probability_positive,probability_negative,probability_neutral"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -23,10 +22,8 @@ from pssa.report.heat_map import (
     format_share,
     level,
     pairs,
-    scores,
     segments,
     top_words,
-    warning,
 )
 from pssa.runs.answers import Explanation
 
@@ -87,20 +84,6 @@ def test_heat_grows_with_the_share_and_is_full_from_one_share_on() -> None:
 )
 def test_numbers_are_short_on_words_and_exact_in_titles(share: float, short: str, long: str) -> None:
     assert (format_share(share), percent(share)) == (short, long)
-
-
-def test_the_predicted_label_comes_first() -> None:
-    assert scores(SCREEN) == [("negative", " 62.5 %"), ("positive", " 25.0 %"), ("neutral", " 12.5 %")]
-
-
-def test_a_withheld_label_comes_first_without_a_probability() -> None:
-    withheld = replace(SCREEN, answer=replace(SCREEN.answer, label="uncertain"))
-    assert scores(withheld)[:2] == [("uncertain", ""), ("positive", " 25.0 %")]
-
-
-def test_a_new_aspect_alone_is_noted_without_a_warning() -> None:
-    noted = replace(SCREEN, answer=replace(SCREEN.answer, notes=("aspect unseen in training",)))
-    assert (warning(SCREEN), warning(noted)) == ("", "aspect unseen in training")
 
 
 def test_the_hottest_words_are_named_from_a_least_share_on() -> None:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from rich.console import Console
 from tests.report.documents import explanation, explanations, parse, refuse_outside
 
-from pssa.report.heat_map import clean, level
+from pssa.report.heat_map import clean
 from pssa.report.html import HEAT_STYLE, html_fragment, make_environment, to_html
 from pssa.report.svg import to_svg
 from pssa.report.terminal import HeatMaps, to_terminal
@@ -38,15 +38,6 @@ def test_every_word_has_its_number_in_its_title() -> None:
     assert len(titles) == 9
     (aspect,) = document.all("b", "aspect")
     assert (aspect.text, aspect.attributes["title"]) == ("screen", "the aspect")
-
-
-def test_heat_is_a_class_and_hot_words_show_their_number() -> None:
-    words = {word.text: word.attributes for word in parse(html_fragment(SCREEN)).all("i")}
-    assert (words["huge"]["class"], words["huge"]["data-n"]) == ("h10", ".50")
-    assert (words["is"]["class"], words["is"]["data-n"]) == ("h3", ".12")
-    assert words["dies"]["class"] == "h1"
-    assert "data-n" not in words["dies"]
-    assert "class" not in words["The"]
 
 
 def test_who_cannot_see_it_is_told_the_sentence_and_its_numbers() -> None:
@@ -173,24 +164,3 @@ def test_any_text_comes_back_whole_with_its_numbers(given: Explanation) -> None:
         assert [word.attributes["title"] for word in words] == [
             f"{word.text}: {100 * share:.1f} %" for word, share in zip(words, shares, strict=True)
         ]
-
-
-def test_a_page_is_no_larger_than_its_words_ask_for() -> None:
-    long = explanation("so " * 500 + "screen", "screen", {"so": 0.002})
-    assert len(to_html([long])) < 60_000
-
-
-def test_the_legend_shows_the_colours_that_words_get() -> None:
-    samples = parse(to_html([])).all("p", "note")[0].all("i")
-    assert [(sample.text, sample.attributes["class"]) for sample in samples] == [
-        (f"{100 * share:.0f} %", f"h{level(share)}") for share in (0.05, 0.1, 0.2, 0.3, 0.4)
-    ]
-
-
-def test_hotter_words_are_darker_and_thicker_underlined() -> None:
-    found = re.findall(r"\.h(\d+) \{ background: rgba\(\d+, \d+, \d+, ([\d.]+)\); border-bottom: (\d)px", HEAT_STYLE)
-    assert [int(heat) for heat, _, _ in found] == list(range(1, 11))
-    opacities, widths = [float(found) for _, found, _ in found], [int(found) for *_, found in found]
-    assert opacities == sorted(set(opacities))
-    assert widths == sorted(widths)
-    assert (widths[0], widths[-1]) == (0, 4)

@@ -162,21 +162,9 @@ def test_what_a_method_ignores_is_not_listed() -> None:
     assert changed_settings(replace(earlier, method="consensus")) == [("mining.consensus_folds", "5")]
 
 
-def test_files_are_named_without_their_folders() -> None:
-    config = Config(model="memnet").updated({"train": "/home/me/secret/train.csv", "vectors": "/big/glove.txt"})
-    assert dict(changed_settings(config)) == {"data.train": "train.csv", "data.vectors": "glove.txt"}
-
-
 def test_columns_are_listed_as_they_are_given() -> None:
     config = Config(model="memnet").updated({"columns": {"text": "review", "aspect": "term"}})
     assert changed_settings(config) == [("data.columns", "text=review, aspect=term")]
-
-
-def test_without_vectors_trained_embeddings_are_nothing_special() -> None:
-    learned = Config(model="tnet_att", options={"train_embeddings": True})
-    assert changed_settings(learned) == []
-    given = learned.updated({"vectors": "v.txt"})
-    assert dict(changed_settings(given)) == {"data.vectors": "v.txt", "options.train_embeddings": "True"}
 
 
 def test_a_model_without_a_run_around_it_is_described_as_far_as_it_is_known(run: Path) -> None:

@@ -114,17 +114,6 @@ def test_any_text_is_drawn_whole_and_inside_the_frame(given: Explanation, width:
         assert 0 < float(word.attrib["y"]) < height
 
 
-def test_widths_of_plain_letters_are_those_of_helvetica() -> None:
-    # H 722, e 556, l 222, l 222, o 556.
-    assert text_width("Hello", 1000) == 2278
-    assert text_width("Hello", 10) == pytest.approx(22.78)
-    assert text_width("", 10) == 0
-
-
-def test_bold_is_wider() -> None:
-    assert text_width("Hello", 10, bold=True) == pytest.approx(1.08 * 22.78)
-
-
 def test_marks_joiners_and_what_they_join_take_no_room() -> None:
     assert text_width("e\u0301", 10) == text_width("e", 10)
     assert text_width("👩\u200d👧", 10) == text_width("👩", 10) == 10

@@ -62,10 +62,6 @@ def test_two_runs_stand_below_each_other_with_what_changed() -> None:
     assert "changed most: nothing" in plain(to_terminal([SCREEN], versus=[SCREEN]))
 
 
-def test_aspects_have_an_empty_line_between() -> None:
-    assert plain(to_terminal([SCREEN, SCREEN])).splitlines()[2] == ""
-
-
 def test_a_terminal_is_not_told_what_to_do() -> None:
     found = plain(to_terminal([explanation("a\x1b[31m\x07\u202e\x9b1m\nscreen [bold]b[/bold]", "screen", {"b": 0.5})]))
     assert "\x1b" not in found

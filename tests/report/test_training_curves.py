@@ -103,17 +103,6 @@ def test_points_stand_where_their_values_are() -> None:
     ]
 
 
-def test_every_point_has_its_number_in_a_title_and_the_last_is_said() -> None:
-    found = draw_chart("Loss <of> it", [FALLING], "%")
-    assert [title.text for title in found.all("title")] == ["final 1: 1.0%", "final 2: 0.5%", "final 3: 0.2%"]
-    (drawing,) = found.all("svg")
-    assert (drawing.attributes["role"], drawing.attributes["aria-label"]) == (
-        "img",
-        "Loss <of> it: final ends at 0.2%",
-    )
-    assert found.all("figcaption")[0].text == "Loss <of> it"
-
-
 def test_lines_differ_by_dashes_and_by_their_names() -> None:
     lines: list[Curve] = [(f"line {number}", ((1.0, float(number)), (2.0, 0.0))) for number in range(1, 5)]
     found = draw_chart("Chart", lines)

@@ -28,13 +28,6 @@ def test_noise_has_mean_zero_and_the_asked_deviation() -> None:
     assert noised.std().item() == pytest.approx(0.15, rel=0.02)
 
 
-def test_samples_are_stacked_as_a_batch_repeats() -> None:
-    encoding = zeros(3, 5)
-    noised = Noise(2, 0.1, seed=0).add(encoding, REAL[:, :5].expand(3, -1))
-    assert noised.words.shape == (6, 5, 6)
-    assert noised.aspect.squeeze(1).tolist() == [0, 1, 2, 0, 1, 2]
-
-
 def test_samples_differ_and_rows_share_them() -> None:
     noised = Noise(2, 0.1, seed=0).add(zeros(3, 5), REAL[:, :5].expand(3, -1)).words.view(2, 3, 5, 6)
     assert torch.equal(noised[:, 0], noised[:, 2])

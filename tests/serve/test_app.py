@@ -75,17 +75,6 @@ def test_an_aspect_that_occurs_twice_comes_with_a_warning(client: TestClient) ->
     assert (sure["from"], "warning" in sure) == (9, False)
 
 
-def test_nothing_asked_is_nothing_answered(client: TestClient) -> None:
-    assert answers(client) == []
-    assert answers(client, item("text")) == [[]]
-
-
-def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> None:
-    [[found]] = answers(client, item(TEXT, "screen"), run="versus")
-    expected = pssa.load(folders.versus).predict(TEXT, "screen").probabilities
-    assert found["probabilities"] == pytest.approx(expected, abs=1e-5)
-
-
 def test_a_run_that_is_not_served_is_refused(start: Start) -> None:
     client = start()
     for path in ("/v1/predict", "/v1/explain"):
@@ -104,12 +93,6 @@ def test_an_explanation_has_every_word_with_its_share(client: TestClient, salien
     assert all(TEXT[word["from"] : word["to"]] == word["word"] for word in words)
     assert sum(word["share"] for word in words) == pytest.approx(1, abs=1e-4)
     assert words[1] == {"word": "screen", "from": 4, "to": 10, "share": 0.0}
-
-
-def test_without_a_saliency_the_usual_one_explains(client: TestClient) -> None:
-    for run, usual in (("first", "attention"), ("versus", "gradient")):
-        answer = client.post("/v1/explain", json={"items": [item(TEXT, "screen")], "run": run})
-        assert answer.json()["items"][0]["aspects"][0]["saliency"] == usual
 
 
 def test_a_saliency_that_says_nothing_of_the_model_is_refused(client: TestClient) -> None:
@@ -143,10 +126,6 @@ def test_the_model_says_what_it_is_and_what_it_takes(client: TestClient, classif
     assert found["runs"]["versus"]["model"] == "tnet"
     assert found["limits"] == asdict(Limits())
     assert (found["evidence"], found["version"]) == (False, pssa.__version__)
-
-
-def test_one_run_alone_has_no_other(start: Start) -> None:
-    assert list(start().get("/v1/model").json()["runs"]) == ["first"]
 
 
 BREAK_THE_SCHEMA: list[Any] = [
@@ -209,11 +188,6 @@ def test_a_whole_number_may_be_written_with_a_point(client: TestClient) -> None:
     assert (found["from"], found["to"]) == (4, 10)
 
 
-def test_a_refusal_names_the_place(client: TestClient) -> None:
-    answer = client.post("/v1/predict", json={"items": [item("a"), {"text": 5, "aspects": []}]})
-    assert answer.json()["error"]["message"] == "items.1.text: Input should be a valid string"
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -230,14 +204,6 @@ def test_of_many_faults_few_are_reported_and_soon(client: TestClient, body: dict
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unusable")
     assert len(answer.content) < 700
     assert time.process_time() - began < 5  # a small part of it; one error a fault would take longer
-
-
-@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"1" * 5000, b"1e400", b"-0.5"])
-def test_odd_numbers_are_refused(client: TestClient, number: bytes) -> None:
-    body = b'{"items": [{"text": "a b", "aspects": [{"from": 0, "to": ' + number + b"}]}]}"
-    answer = client.post("/v1/predict", content=body, headers=JSON)
-    assert answer.status_code in (400, 422)
-    assert set(answer.json()["error"]) == {"code", "message", "example"}
 
 
 @pytest.mark.parametrize(
@@ -466,7 +432,3 @@ def test_the_api_is_shown_without_another_host(start: Start) -> None:
     assert len(addresses) == 4
     for address in addresses:
         assert client.get(address).status_code == 200, address
-
-
-def test_a_folder_that_is_not_there_has_no_pages(tmp_path: Path) -> None:
-    assert read_pages(tmp_path / "nothing") == {}

@@ -132,11 +132,6 @@ def test_what_nobody_waits_for_is_dropped(batcher: Batcher, recorder: Recorder) 
     assert batcher.n_waiting == 0
 
 
-def test_an_empty_order_is_answered_without_waiting(batcher: Batcher, recorder: Recorder) -> None:
-    assert labels(batcher.submit(PendingRequest([]))) == []
-    assert recorder.batches == []
-
-
 def test_closing_answers_what_was_accepted(batcher: Batcher, recorder: Recorder) -> None:
     requests = [busy(batcher, recorder), *(batcher.submit(order(f"{number} x")) for number in range(6))]
     recorder.gate.set()
@@ -212,10 +207,6 @@ class Moody:
 
 def outcomes(*texts: str) -> list[dict[str, Any]]:
     return score(cast(Classifier, Moody()), [AskedAspect.of(Question(text, ((0, 1),))) for text in texts], None)
-
-
-def test_answers_come_in_the_order_of_the_examples() -> None:
-    assert [found["label"] for found in outcomes("x one", "x two")] == ["x one", "x two"]
 
 
 def test_a_warning_goes_to_the_example_it_is_about() -> None:

@@ -51,10 +51,6 @@ def test_an_aspect_is_found_by_its_words_and_by_its_offsets(aspect: str | Offset
     assert found("The screen is huge", aspect) == ((4, 10), "")
 
 
-def test_the_first_of_two_is_taken_with_a_warning() -> None:
-    assert found("keys and keys", "keys") == ((0, 4), "aspect 'keys' occurs 2 times; the first is taken")
-
-
 def test_an_aspect_inside_a_word_is_taken_with_a_warning() -> None:
     offsets, warning = found("a smart phone", "art")
     assert offsets == (4, 7)
@@ -136,25 +132,6 @@ def test_a_bad_row_has_an_error_and_the_others_are_scored(client: TestClient) ->
     assert rows[6]["warning"] == "aspect 'keys' occurs 2 times; the first is taken"
     assert rows[8]["error"].startswith("line 10 is not valid CSV")
     assert rows[9]["text"] == "the end"
-
-
-def test_a_label_of_the_table_becomes_gold(client: TestClient) -> None:
-    [row] = scored(client, "text,aspect,Label\nthe screen,screen,conflict\n")
-    assert list(row) == ["text", "aspect", "gold", *OURS]
-    assert row["gold"] == "conflict"
-
-
-def test_a_table_that_was_scored_gets_new_answers(client: TestClient) -> None:
-    once = client.post("/v1/csv", content="text,aspect,gold\nthe screen,screen,x\n", headers=CSV)
-    again = client.post("/v1/csv", content=once.content, headers=CSV)
-    assert again.text == once.text
-
-
-def test_the_delimiter_is_kept(client: TestClient) -> None:
-    answer = client.post("/v1/csv", content="text;aspect\nthe screen, huge;screen\n", headers=CSV)
-    header, row = answer.text.splitlines()
-    assert header == ";".join(["text", "aspect", *OURS])
-    assert row.startswith("the screen, huge;screen;")
 
 
 def test_a_line_for_excel_tells_the_delimiter_and_is_counted(client: TestClient) -> None:

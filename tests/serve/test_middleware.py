@@ -16,11 +16,6 @@ JSON = {"Content-Type": "application/json"}
 LOCAL = AccessPolicy(hosts=frozenset({"localhost", "127.0.0.1", "[::1]"}))
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "[::1]", "LOCALHOST:80"])
-def test_own_names_are_let_in(start: Start, host: str) -> None:
-    assert start(access=LOCAL).get("/v1/model", headers={"Host": host}).status_code == 200
-
-
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil:80", "localhost:80:90", ""])
 def test_other_names_are_not(start: Start, host: str) -> None:
     answer = start(access=LOCAL).get("/v1/model", headers={"Host": host})
@@ -34,10 +29,6 @@ def test_a_star_stands_for_the_names_below_another(start: Start) -> None:
     hosts = ("a.example.com", "a.b.example.com:80", "example.com", "badexample.com", "a.example.com.evil")
     found = [client.get("/healthz", headers={"Host": host}).status_code for host in hosts]
     assert found == [200, 200, 400, 400, 400]
-
-
-def test_without_names_any_is_let_in(start: Start) -> None:
-    assert start().get("/v1/model", headers={"Host": "anything.example"}).status_code == 200
 
 
 @pytest.mark.slow

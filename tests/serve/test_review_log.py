@@ -49,14 +49,6 @@ def test_a_log_begins_with_the_digest_of_its_evidence_and_has_a_line_for_each_ch
     assert end == ""
 
 
-def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
-    _write(tmp_path / "log", range(1, 4))
-    log = ReviewLog.open(tmp_path / "log", _DIGEST)
-    assert log.entries == [_entry(1), _entry(2), _entry(3)]
-    assert log.note == ""
-    log.close()
-
-
 def test_a_line_is_synchronised_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = ReviewLog.open(tmp_path / "log", _DIGEST)
     synchronised: list[bytes] = []

@@ -301,38 +301,6 @@ def test_a_second_file_of_another_corpus_is_refused(path: Path, tmp_path: Path) 
         Review.open(path, None, tmp_path / "other.jsonl")
 
 
-def test_flipping_keeps_what_was_measured_and_forgets_a_wanted_attention() -> None:
-    assert _SENTENCE.finding_after("flip", 0) == replace(HUGE, kind="misleading", expected=None)
-
-
-def test_flipping_twice_is_as_if_nothing_had_happened() -> None:
-    once = _SENTENCE.with_finding(0, _SENTENCE.finding_after("flip", 0), 1)
-    assert once.is_changed
-    twice = once.with_finding(0, once.finding_after("flip", 0), 2)
-    assert not twice.is_changed
-    assert twice.example == _SENTENCE.original
-    assert twice.version == 2
-
-
-def test_a_dropped_word_comes_back_with_what_was_measured() -> None:
-    dropped = _SENTENCE.with_finding(3, _SENTENCE.finding_after("drop", 3), 1)
-    assert dropped.example.findings == (HUGE,)
-    assert dropped.finding_after("misleading", 3) == SLOW
-    assert dropped.finding_after("active", 3) == replace(SLOW, kind="active")
-
-
-def test_an_added_word_is_certain_and_of_the_first_round() -> None:
-    assert _SENTENCE.finding_after("active", 2) == Finding(2, "active", 1, 0.0, 1.0, "positive", "positive")
-    assert _SENTENCE.finding_after("misleading", 2) == Finding(2, "misleading", 1, 0.0, 1.0, "positive", "positive")
-
-
-def test_findings_of_the_file_keep_its_order_and_added_ones_follow() -> None:
-    added = _SENTENCE.with_finding(2, _SENTENCE.finding_after("active", 2), 1)
-    without = added.with_finding(3, None, 2)
-    again = without.with_finding(3, SLOW, 3)
-    assert [finding.word for finding in again.example.findings] == [3, 0, 2]
-
-
 def test_added_words_are_in_the_order_of_the_sentence_whichever_came_first() -> None:
     bare = ReviewedSentence(2, EVIDENCE.examples[2], EVIDENCE.examples[2])
     later = bare.with_finding(3, bare.finding_after("active", 3), 1)
@@ -387,16 +355,6 @@ def test_an_export_holds_the_changes_and_says_each_in_its_header(path: Path) -> 
         (Finding(3, "active", 1, 0.0, 1.0, "negative", "negative"),),
     ]
     evidence.check_corpus(CORPUS)
-
-
-def test_a_review_that_was_taken_back_changes_nothing_but_the_header(path: Path) -> None:
-    review = Review.open(path)
-    review.change(0, 0, "drop", 3)
-    review.undo(1)
-    evidence = read_evidence(review.export()[0])
-    review.close()
-    assert evidence.examples == EVIDENCE.examples
-    assert evidence.header.edits[1:] == (f"review of {review.sources.digest[:12]}: 0 changed",)
 
 
 def test_exports_never_overwrite_and_are_not_repeated(path: Path) -> None:

@@ -56,10 +56,6 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
     ]
 
 
-def test_the_command_leaves_a_place_for_a_corpus_that_was_not_given(path: Path) -> None:
-    assert command_of(path).startswith("pssa train --train TRAIN --model memnet --evidence ")
-
-
 @pytest.mark.parametrize(
     ("model", "words"), [("bertabsa_att", " --model bertabsa_att --encoder ENCODER "), ("human", " ")]
 )

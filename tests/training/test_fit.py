@@ -44,16 +44,6 @@ class Interrupting(NullObserver):
             raise KeyboardInterrupt
 
 
-def test_the_same_seed_gives_the_same_weights(new_model: NewModel, task: Task) -> None:
-    assert torch.equal(trained(new_model, task), trained(new_model, task))
-
-
-def test_another_seed_or_stage_gives_other_weights(new_model: NewModel, task: Task) -> None:
-    first = trained(new_model, task)
-    assert not torch.equal(first, trained(new_model, replace(task, seed=6)))
-    assert not torch.equal(first, trained(new_model, replace(task, stage="final")))
-
-
 def test_the_callers_random_state_neither_matters_nor_changes(new_model: NewModel, task: Task) -> None:
     torch.manual_seed(1)
     first = trained(new_model, task)
@@ -198,12 +188,6 @@ def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewMod
     assert history[0].penalty > 0
 
 
-def test_a_gamma_of_zero_is_no_supervision(new_model: NewModel, task: Task) -> None:
-    assert torch.equal(
-        trained(new_model, replace(task, supervision=supervised(task.train, 0.0))), trained(new_model, task)
-    )
-
-
 def test_an_epoch_is_a_mean_over_the_examples(new_model: NewModel, task: Task) -> None:
     model = new_model()
     for parameter in model.parameters():
@@ -271,14 +255,6 @@ def test_a_schedule_of_a_search_runs_over_its_longest_course(
     settings = Settings(batch_size=18, learning_rate=0.4, schedule="linear", max_epochs=4, patience=1)
     search_epochs(new_model(), replace(task, dev=task.train), settings)
     assert rates == pytest.approx([0.4, 0.3])  # the score did not rise
-
-
-def test_without_a_schedule_the_rate_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
-) -> None:
-    rates = script_steps(monkeypatch)
-    fit(new_model(), task, SETTINGS, 1)
-    assert rates == [SETTINGS.learning_rate] * 5
 
 
 def test_an_interrupted_training_with_a_schedule_ends_like_an_undisturbed_one(

@@ -34,10 +34,6 @@ def started(monkeypatch: pytest.MonkeyPatch, rank: str, size: str) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_a_process_that_was_started_alone_is_a_team_of_one() -> None:
-    assert Team.from_environment() == Team(0, 1)
-
-
 def test_a_launcher_says_who_a_process_is(monkeypatch: pytest.MonkeyPatch) -> None:
     started(monkeypatch, "2", "4")
     assert Team.from_environment() == Team(2, 4)

@@ -46,10 +46,6 @@ def predicted(logits: list[list[float]] | None = None, attention: Tensor | None 
     return Prediction(torch.tensor(logits or [[0.0, 0.0], [LN3, 0.0]]), attention)
 
 
-def test_cross_entropy_is_a_value_for_each_example() -> None:
-    assert cross_entropy(predicted(), BATCH, None).tolist() == pytest.approx(LOSSES)
-
-
 def test_weights_belong_to_examples_of_the_corpus_not_to_rows_of_the_batch() -> None:
     weights = torch.tensor([3.0, 0.5])
     assert cross_entropy(predicted(), BATCH, weights).tolist() == pytest.approx([0.5 * LOSSES[0], 3.0 * LOSSES[1]])
@@ -116,13 +112,6 @@ def test_the_objective_is_float32_whatever_the_model_computed_in() -> None:
     penalty = attention_penalty(prediction, BATCH, Supervision(EXPECTED, SUPERVISED, 1.0))
     first, second = attention[1, :2].tolist()
     assert penalty.tolist() == pytest.approx([0, (1 - first) ** 2 + second**2], abs=1e-6)
-
-
-def test_moving_a_supervision_keeps_its_values() -> None:
-    moved = Supervision(EXPECTED, SUPERVISED, 0.5, "norm", rising=7).to(torch.device("cpu"))
-    assert torch.equal(moved.expected, EXPECTED)
-    assert torch.equal(moved.supervised, SUPERVISED)
-    assert (moved.gamma, moved.distance, moved.rising) == (0.5, "norm", 7)
 
 
 CORPUS = Corpus(

@@ -9,18 +9,7 @@ import pytest
 from pssa.errors import InputError
 from pssa.training import Settings
 
-
-def test_the_optimiser_is_the_papers() -> None:
-    assert Settings().learning_rate == 0.001
-
-
 POSITIVE = ["learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "accumulation", "pad_multiple"]
-
-
-def test_by_default_every_step_is_float32_at_one_rate() -> None:
-    settings = Settings()
-    assert (settings.schedule, settings.warmup, settings.precision) == ("constant", 0.0, "float32")
-    assert (settings.accumulation, settings.pad_multiple, settings.compile) == (1, 1, False)
 
 
 @pytest.mark.parametrize("name", POSITIVE)
