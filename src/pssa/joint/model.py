@@ -18,6 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from pssa.runs.devices import computes_bfloat16
+
 TAGS = ("B-opinion", "I-opinion", "B-mention", "I-mention", "O")
 
 
@@ -69,7 +71,8 @@ class JointModel(nn.Module):
 
     def states(self, batch: JointBatch) -> tuple[Tensor, Tensor]:
         """Return the states of [CLS] (B, D) and of the words (B, W, D)."""
-        with torch.autocast(batch.ids.device.type, torch.bfloat16, enabled=self.training):
+        device = batch.ids.device
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.training and computes_bfloat16(device)):
             pieces = self.body(input_ids=batch.ids, attention_mask=batch.present.long()).last_hidden_state
         pieces = pieces.float()
         return pieces[:, 0], batch.pooling @ pieces

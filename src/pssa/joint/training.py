@@ -214,7 +214,7 @@ def fit_joint(
     mask_id: int,
     observer: Observer | None = None,
 ) -> None:
-    """Train the model where it is; encoders compute in bfloat16."""
+    """Train the model where it is; encoders compute in bfloat16 where the device does."""
     rng, watching = random.Random(schedule.seed), observer or NullObserver()
     n_steps = schedule.epochs * sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
     warm = max(1, round(schedule.warm_up * n_steps))
