@@ -148,5 +148,6 @@ def test_every_name_is_on_disk_before_success_is_reported(tmp_path: Path, monkey
     make_folders(tmp_path / "a" / "b")
     assert synced == [str(tmp_path), str(tmp_path / "a")]
     synced.clear()
-    RunDirectory.create(tmp_path / "run", lambda directory: write_atomically(directory.root / "config.toml", b""))
+    with RunDirectory.created(tmp_path / "run") as directory:
+        write_atomically(directory.root / "config.toml", b"")
     assert synced[-1] == str(tmp_path)

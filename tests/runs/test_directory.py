@@ -16,50 +16,52 @@ from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors
 from pssa.training import Checkpoint, EpochRecord
 
 
-def fill(directory: RunDirectory) -> None:
-    (directory.root / "first").touch()
-
-
 def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
-    directory = RunDirectory.create(tmp_path / "runs" / "one", fill)
+    with RunDirectory.created(tmp_path / "runs" / "one") as part:
+        (part.root / "first").touch()
+        assert not (tmp_path / "runs" / "one").exists()
+    directory = RunDirectory(tmp_path / "runs" / "one")
     assert os.listdir(directory.root) == ["first"]
     assert os.listdir(tmp_path / "runs") == ["one"]
     assert not directory.finished
 
 
 def test_a_directory_that_could_not_be_filled_never_appears(tmp_path: Path) -> None:
-    def fail(directory: RunDirectory) -> None:
-        fill(directory)
-        raise InputError("no")
+    def fail() -> None:
+        with RunDirectory.created(tmp_path / "run") as part:
+            (part.root / "first").touch()
+            raise InputError("no")
 
     with pytest.raises(InputError, match="no"):
-        RunDirectory.create(tmp_path / "run", fail)
+        fail()
     assert os.listdir(tmp_path) == []
 
 
 def test_of_two_that_make_the_same_directory_the_slower_is_refused(tmp_path: Path) -> None:
-    def fill_slowly(directory: RunDirectory) -> None:
-        fill(directory)
-        (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "theirs").touch()
+    def make_slowly() -> None:
+        with RunDirectory.created(tmp_path / "run") as part:
+            (part.root / "first").touch()
+            (tmp_path / "run").mkdir()
+            (tmp_path / "run" / "theirs").touch()
 
     with pytest.raises(InputError, match="exists already"):
-        RunDirectory.create(tmp_path / "run", fill_slowly)
+        make_slowly()
     assert os.listdir(tmp_path / "run") == ["theirs"]
 
 
 def test_a_directory_that_holds_anything_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(InputError, match=r"or continue that run with pssa\.resume"):
-        RunDirectory.create(tmp_path, fill)
+    with pytest.raises(InputError, match=r"or continue that run with pssa\.resume"), RunDirectory.created(tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("below", [".", "deeper"])
 def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
     path = tmp_path / "file"
     path.touch()
-    with pytest.raises(InputError, match="is a file; out must name a new directory"):
-        RunDirectory.create(path / below, fill)
+    expected = "is a file; out must name a new directory"
+    with pytest.raises(InputError, match=expected), RunDirectory.created(path / below):
+        pass
 
 
 def test_only_a_directory_with_a_model_or_a_configuration_is_a_run(tmp_path: Path) -> None:

@@ -141,14 +141,9 @@ def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featu
     featurizer: Featurizer
     if config.encoder is None:
         featurizer = WordFeaturizer.load(root, config.dimension)
-        shape = featurizer.table.matrix.shape
-        table: WordTable | Pretrained = WordTable(torch.empty(shape, device="meta"), featurizer.table.n_trained)
     else:
         featurizer = PieceFeaturizer.load(root, pair=False, max_pieces=None, unit="word")
-        table = featurizer.table
-    with torch.device("meta"):
-        outline = config.build(table)
-    require_enough_weights(root, outline, root / "model.safetensors")
+    require_enough_weights(root, config.build, featurizer, root / "model.safetensors")
     model = config.build(featurizer.table)
     load_weights(root / "model.safetensors", model)
     return model.to(choose_device(device)).eval(), featurizer

@@ -78,7 +78,9 @@ def train_aspects(
     RunDirectory.refuse_taken(Path(out))
     sentences = read_sentences(data) if isinstance(data, str | Path) else tuple(data)
     training = prepare_training(sentences, settings, on_vectors, Path(out).parent / CACHE_FOLDER)
-    directory = RunDirectory.create(Path(out), training.begin)
+    with RunDirectory.created(Path(out)) as directory:
+        training.begin(directory)
+    directory = RunDirectory(Path(out))
     with directory.locked():
         return training.carry_out(directory, observer or NullObserver())
 

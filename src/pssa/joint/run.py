@@ -243,7 +243,7 @@ def save_joint(  # noqa: PLR0913 - what a run is made of
     scores = [evaluate_reviews(Classifier(runtime), group).as_dict() for group in dev]
     metrics = {**known, "dev": scores, "held_out": held_out.confusion(labels)}
 
-    def fill(directory: RunDirectory) -> None:
+    with RunDirectory.created(Path(out)) as directory:
         root = directory.root
         pretrained.save(root / "encoder")
         write_tensors(root / "model.safetensors", model.state_dict())
@@ -253,8 +253,7 @@ def save_joint(  # noqa: PLR0913 - what a run is made of
         if calibration:
             calibration.save(root)
         write_json(root / "metrics.json", metrics)
-
-    return RunDirectory.create(Path(out), fill).root
+    return Path(out)
 
 
 def runtime_of(model: JointModel, pieces: WordPieces, labels: Sequence[str]) -> JointRuntime:
@@ -303,7 +302,7 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
         import_extra(library, "onnx")
     runtime, model = load_with_model(run, "cpu")
 
-    def fill(directory: RunDirectory) -> None:
+    with RunDirectory.created(out) as directory:
         root = directory.root
         with tempfile.TemporaryDirectory() as scratch, quiet_export():
             exported = Path(scratch) / ENCODER
@@ -319,8 +318,7 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
             if (run / name).is_file():
                 shutil.copyfile(run / name, root / name)
         _write_description(root, "onnx", runtime)
-
-    return RunDirectory.create(out, fill).root
+    return out
 
 
 class _Body(nn.Module):

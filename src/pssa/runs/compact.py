@@ -84,7 +84,7 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
             weights.keep(words)
     shared = _share_vectors(saved)
 
-    def fill(directory: RunDirectory) -> None:
+    with RunDirectory.created(Path(out)) as directory:
         for name, content in files.items():
             is_rewritten = Path(name).parent in saved and Path(name).name in (_WEIGHTS, _WORDS)
             if name in _TABLES:
@@ -98,8 +98,7 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
                 weights.vocabulary.save(directory.root / folder / _WORDS)
         if shared is not None:
             save_matrix(directory.root / PACKED, _half(shared).numpy())
-
-    return RunDirectory.create(Path(out), fill).root
+    return Path(out)
 
 
 def flat_json(path: Path) -> str:

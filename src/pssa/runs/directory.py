@@ -63,8 +63,9 @@ class RunDirectory:
     root: Path
 
     @classmethod
-    def create(cls, root: Path, fill: Callable[[RunDirectory], None]) -> RunDirectory:
-        """Make the directory, which holds from its first moment what `fill` writes.
+    @contextlib.contextmanager
+    def created(cls, root: Path) -> Iterator[RunDirectory]:
+        """Make the directory, which holds from its first moment what the block writes into the one that it is given.
 
         :raises InputError: if `root` holds anything already; it is never overwritten.
         """
@@ -73,7 +74,7 @@ class RunDirectory:
             cls.refuse_taken(root)
             shutil.rmtree(part.root, ignore_errors=True)
             make_folders(part.root)
-            fill(part)
+            yield part
             # Fails where another process was faster and the directory is no longer empty.
             part.root.replace(root)
             sync_folder(root.parent)
@@ -85,7 +86,6 @@ class RunDirectory:
             raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
         finally:
             shutil.rmtree(part.root, ignore_errors=True)
-        return cls(root)
 
     @staticmethod
     def refuse_taken(root: Path) -> None:

@@ -8,7 +8,7 @@ classifier and its tagger share in `vectors.safetensors` (`pssa.runs.compact`).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from pssa.data.tokenize import Span
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.data.vectors import PACKED, load_matrix
 from pssa.errors import InputError, PssaWarning, RunError
-from pssa.models import WordTable
+from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
 from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.directory import FileStore, read_json, read_tensors, resume_hint, write_json, write_tensors
@@ -157,7 +157,12 @@ def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> To
     description = Description.load(folder)
     place = choose_device(device)
     narrow = _is_narrow(description.model, precision, place)
-    featurizer = _load_featurizer(folder, description)
+    featurizer: Featurizer
+    if models.uses_encoder(description.model):
+        pair = models.reads_pairs(description.model)
+        featurizer = PieceFeaturizer.load(folder, pair, description.max_pieces or None, description.unit)
+    else:
+        featurizer = WordFeaturizer.load(folder, description.dimension, description.max_words)
     # An interrupted ensemble has members but no vote weights yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.vote_weights) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
@@ -215,21 +220,20 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     return False
 
 
-def _load_featurizer(folder: Path, description: Description) -> Featurizer:
-    if not models.uses_encoder(description.model):
-        return WordFeaturizer.load(folder, description.dimension, description.max_words)
-    pair = models.reads_pairs(description.model)
-    return PieceFeaturizer.load(folder, pair, description.max_pieces or None, description.unit)
-
-
 def _load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
     # Weights replace what a seed drew; an unfinished run may have drawn more than weights, such as a head to refine.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
-    _refuse_outsized(folder, source, description, featurizer)
-    model = models.build(description.model, featurizer.table, len(description.labels), description.options, seed)
-    if source.name == "checkpoint.safetensors":
-        _load_checkpoint(source, folder / "stages" / "vectors.safetensors", model)
+    is_checkpoint, vectors = source.name == "checkpoint.safetensors", folder / "stages" / "vectors.safetensors"
+    name, n_labels, options = description.model, len(description.labels), description.options
+    # Choosing heads runs the model, and adds next to nothing.
+    plain = options | ({"refine": "none"} if "refine" in options else {})
+    # Checkpoints hold parameters only: other vectors come from their own file.
+    files = (source, vectors) if is_checkpoint else (source,)
+    require_enough_weights(folder, lambda table: models.build(name, table, n_labels, plain, 0), featurizer, *files)
+    model = models.build(name, featurizer.table, n_labels, options, seed)
+    if is_checkpoint:
+        _load_checkpoint(source, vectors, model)
     else:
         load_weights(source, model)
     return model
@@ -247,26 +251,19 @@ def _weights_of(folder: Path) -> Path:
     return found[-1]
 
 
-def _refuse_outsized(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> None:
-    """Refuse a description of more numbers than the weights beside it can fill, before memory is allocated for them."""
-    table, options = featurizer.table, description.options
+def require_enough_weights(
+    folder: Path, build: Callable[[WordTable | Pretrained], nn.Module], featurizer: Featurizer, *files: Path
+) -> None:
+    """Refuse a model of more numbers than the files that it is loaded from can fill, before memory is allocated for them."""
+    table = featurizer.table
     if isinstance(table, WordTable):
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
-    if "refine" in options:  # choosing heads runs the model, and adds next to nothing
-        options = options | {"refine": "none"}
     try:
         with torch.device("meta"):
-            model = models.build(description.model, table, len(description.labels), options, 0)
+            model = build(table)
     except (RuntimeError, TypeError, OverflowError) as error:  # of torch, about sizes beyond any memory
         what = f"{folder} describes a model that cannot be built: {format_error(error)}"
         raise InputError(f"{what}; copy or train the run again") from error
-    # Checkpoints hold parameters only: other vectors come from their own file.
-    vectors = (folder / "stages" / "vectors.safetensors",) if source.name == "checkpoint.safetensors" else ()
-    require_enough_weights(folder, model, source, *vectors)
-
-
-def require_enough_weights(folder: Path, model: nn.Module, *files: Path) -> None:
-    """Refuse a model, built on the meta device, of more numbers than the files that it is loaded from can fill."""
     there = [path for path in (*files, *_shared_vectors(folder)) if path.is_file()]
     for path in there:
         require_regular(path)

@@ -121,7 +121,12 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
         config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / CACHE_FOLDER)
         warn_of_absent_labels(prepared_data.corpus)
         if members.is_main:
-            directory = _create(Path(out), config, prepared_data, on_begin)
+            with RunDirectory.created(Path(out)) as directory:
+                prepared_data.save(directory)
+                write_atomically(directory.root / "config.toml", config.to_toml().encode())
+                if on_begin is not None:
+                    on_begin(directory)
+            directory = RunDirectory(Path(out))
             with directory.locked():
                 _carry_out(RunContext(config, directory, prepared_data, observer, members))
         else:
@@ -191,20 +196,6 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
         if members.is_main:
             write_evidence(evidence, out)
     return evidence
-
-
-def _create(
-    out: Path, config: Config, prepared_data: PreparedData, on_begin: Callable[[RunDirectory], None] | None
-) -> RunDirectory:
-    """Make the directory of a run with everything that resuming it needs."""
-
-    def fill(directory: RunDirectory) -> None:
-        prepared_data.save(directory)
-        write_atomically(directory.root / "config.toml", config.to_toml().encode())
-        if on_begin is not None:
-            on_begin(directory)
-
-    return RunDirectory.create(out, fill)
 
 
 def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:
