@@ -75,6 +75,22 @@ def test_pairs_have_an_answer_each(classifier: Classifier) -> None:
     assert places(classifier.predict([TEXT, OTHER], ["waiter", "soup"])) == [FOUND[1], ELSEWHERE[0]]
 
 
+def test_a_pair_has_one_answer(classifier: Classifier) -> None:
+    for aspect in ("waiter", (30, 36)):
+        assert classifier.predict((TEXT, aspect)) == classifier.predict(TEXT, aspect)
+
+
+def test_probabilities_have_the_shape_of_the_question(classifier: Classifier) -> None:
+    rows = [[answer.probabilities[label] for label in classifier.labels] for answer in classifier.predict(TEXT)]
+    assert classifier.predict_proba(TEXT) == pytest.approx(np.array(rows))
+    assert classifier.predict_proba(TEXT, "waiter") == pytest.approx(np.array(rows[1]))
+    assert classifier.predict_proba([(TEXT, "waiter"), (TEXT, "soup")]) == pytest.approx(np.array(rows[::-1]))
+    first, blank = classifier.predict_proba([TEXT, ""])
+    assert (first.shape, blank.shape) == ((2, len(classifier.labels)), (0, len(classifier.labels)))
+    with pytest.raises(InputError, match="columns"):
+        classifier.predict_proba([{"text": TEXT}])
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, list])
 def test_a_frame_has_a_row_for_each_aspect(classifier: Classifier, kind: Callable[[Any], Any]) -> None:
     given = [{"id": 1, "text": TEXT, "aspect": None}, {"id": 2, "text": OTHER, "aspect": "soup"}]

@@ -257,6 +257,9 @@ class Classifier:
     ) -> Answer: ...
 
     @overload
+    def predict(self, text: tuple[str, str | Span], aspect: None = None, *, ordinal: int | None = None) -> Answer: ...
+
+    @overload
     def predict(self, text: list[str], aspect: None = None, *, batch_size: int | None = None) -> list[list[Answer]]: ...
 
     @overload
@@ -292,7 +295,7 @@ class Classifier:
     ) -> Any:
         """Answer a text, several texts, or every row of a table; the answer has the shape of the question.
 
-        :param text: a text; a list or a Series of texts, or a list of (text, aspect) pairs; or a table with the column text and,
+        :param text: a text, or a (text, aspect) pair; a list or Series of texts, or a list of pairs; or a table with the column text and,
             if aspects are named, aspect: a pandas or polars frame, a Hugging Face dataset or a list of dicts. A text has a list
             of answers, one for each aspect found in it. A table comes back with the columns `label` and `probability_LABEL`; its
             own label becomes `gold`. A row without an aspect becomes one row for each aspect found in its text, with the columns
@@ -306,7 +309,9 @@ class Classifier:
         :param batch_size: sentences in one step; by default what suits the model and the device.
         :raises InputError: if the aspect is not in the text, or a text cannot be read.
         """
-        if aspect is None and isinstance(text, list) and text and isinstance(text[0], tuple):
+        if aspect is None and isinstance(text, tuple) and len(text) == 2 and isinstance(text[0], str):
+            text, aspect = text
+        elif aspect is None and isinstance(text, list) and text and isinstance(text[0], tuple):
             text, aspect = _split_pairs(text)
         if aspect is not None:
             answers = [inside[0] for inside in self.start(_named(text, aspect, ordinal), batch_size=batch_size)()]
@@ -316,6 +321,24 @@ class Classifier:
             return predict_table(self, text, columns, errors, batch_size)
         found = self.start([Question(each) for each in texts], batch_size=batch_size)()
         return found[0] if isinstance(text, str) else found
+
+    def predict_proba(self, text: Any, aspect: Any = None, *, batch_size: int | None = None) -> Any:
+        """Return the probabilities of what `predict` answers, in the order of `labels`.
+
+        :return: (C,) for one answer and (n, C) for n answers; a list of such arrays for texts whose aspects are found.
+        """
+        found = self.predict(text, aspect, batch_size=batch_size)
+        if isinstance(found, Answer):
+            return self._matrix([found])[0]
+        if not isinstance(found, list) or any(isinstance(each, dict) for each in found):
+            raise InputError("the probabilities of a table are columns of what predict returns; use predict")
+        if any(isinstance(each, list) for each in found):
+            return [self._matrix(inside) for inside in found]
+        return self._matrix(found)
+
+    def _matrix(self, answers: Sequence[Answer]) -> npt.NDArray[np.float64]:
+        rows = [[answer.probabilities[label] for label in self.labels] for answer in answers]
+        return np.array(rows).reshape(-1, len(self.labels))
 
     @overload
     def explain(  # type: ignore[overload-overlap]
