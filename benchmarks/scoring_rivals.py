@@ -152,7 +152,7 @@ def main() -> None:
     arguments = parse()
     work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    pssa.write(pssa.read(arguments.data / "train.txt"), work / "train.jsonl")
+    pssa.read(arguments.data / "train.txt").write(work / "train.jsonl")
     test = pssa.read(arguments.data / "test.txt")
     rows, few = (write_rows(test, n, work / f"rows-{n}.jsonl") for n in (arguments.rows, min(_FEW, arguments.rows)))
     every = contenders(arguments.setfit_python)

@@ -35,7 +35,7 @@ def test_the_model_before_mining_loads(name: str) -> None:
 @pytest.mark.parametrize("name", ["memnet", "tnet_att", "consensus", "bertabsa_att"])
 def test_evidence_is_written_again_byte_for_byte(name: str, tmp_path: Path) -> None:
     old = RUNS / name / "evidence.jsonl"
-    pssa.write_evidence(pssa.read_evidence(old), tmp_path / "evidence.jsonl")
+    pssa.Evidence.read(old).write(tmp_path / "evidence.jsonl")
     assert (tmp_path / "evidence.jsonl").read_bytes() == old.read_bytes()
 
 

@@ -14,6 +14,7 @@ from pssa.aspects.names import NameFinder
 from pssa.aspects.tagger_finder import AspectFinder
 from pssa.data.evidence import Finding, Header
 from pssa.data.vocabulary import Vocabulary
+from pssa.evaluation import score
 from pssa.models import WordTable
 from pssa.runs.explain import Trust
 from pssa.runs.featurizer import WordFeaturizer
@@ -45,7 +46,7 @@ def _classifier() -> pssa.Classifier:
 
 def _evaluation() -> pssa.Evaluation:
     gold = tuple(example.label or "" for example in CORPUS)
-    return pssa.Evaluation(pssa.score(gold, gold, LABELS), {}, gold, gold)
+    return pssa.Evaluation(score(gold, gold, LABELS), {}, gold, gold)
 
 
 def _explanation() -> pssa.Explanation:
@@ -65,7 +66,6 @@ INSTANCES: dict[str, Any] = {
     "Example": replace(CORPUS[0], id="i" * 400, label="l" * 400),
     "Explanation": _explanation(),
     "InputError": pssa.InputError("wrong"),
-    "LogObserver": pssa.LogObserver(print),
     "PssaError": pssa.PssaError("wrong"),
 }
 
@@ -90,7 +90,7 @@ def test_what_notebooks_show_is_small(name: str) -> None:
 
 
 def test_what_functions_return_is_short_too(tmp_path: Path) -> None:
-    pssa.write(CORPUS, tmp_path / "a.jsonl")
+    CORPUS.write(tmp_path / "a.jsonl")
     assert len(repr(pssa.check(tmp_path / "a.jsonl", labels=LABELS))) <= LONGEST
     assert len(repr(_evidence().examples[0])) <= LONGEST
     featurizer = _classifier().torch.featurizer

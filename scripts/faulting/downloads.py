@@ -24,7 +24,7 @@ import hashlib, pathlib, sys
 import pssa
 from pssa.errors import PssaError
 try:
-    classifier = pssa.from_pretrained("owner/run")
+    classifier = pssa.load("hf:owner/run")
 except PssaError as error:
     sys.exit(f"pssa: {error}")
 print(classifier.predict("The screen is bright.", "screen").probabilities)

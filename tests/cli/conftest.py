@@ -9,7 +9,6 @@ from threading import TIMEOUT_MAX
 import pytest
 from tests.cli.command import Command, Result
 
-import pssa
 from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.example import Corpus
@@ -65,7 +64,7 @@ def corpus() -> Corpus:
 def train_file(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus as a file."""
     path = tmp_path_factory.mktemp("data") / "train.jsonl"
-    pssa.write(corpus, path)
+    corpus.write(path)
     return path
 
 

@@ -25,7 +25,7 @@ def held_out() -> Corpus:
 @pytest.fixture(scope="module")
 def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "test.jsonl"
-    pssa.write(held_out, path)
+    held_out.write(path)
     return path
 
 
@@ -66,7 +66,7 @@ def test_two_runs_are_compared_by_bootstrap(
 def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
     result = command("evaluate", run, "--data", data, "--versus", run)
     assert (result.code, result.err) == (0, "")
-    majority = pssa.evaluate(run, data).majority
+    majority = pssa.load(run).evaluate(data).majority
     assert f": accuracy {percent(majority.accuracy)}, macro-F1 {percent(majority.macro_f1)}\n" in result.out
     for part in (
         "40 instances: accuracy",
@@ -173,7 +173,7 @@ def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path:
 def test_instances_that_the_run_was_trained_on_are_told(
     command: Command, run: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
-    pssa.write(corpus.select(range(4)), tmp_path / "old.jsonl")
+    corpus.select(range(4)).write(tmp_path / "old.jsonl")
     told = command("evaluate", run, "--data", tmp_path / "old.jsonl").out
     assert told.splitlines()[2].startswith("Of 4 test instances, 4 have a text that the run was trained on")
     assert command("evaluate", run, "--data", tmp_path / "old.jsonl", "--json").json["seen_in_training"] == 4

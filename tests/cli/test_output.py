@@ -36,7 +36,7 @@ def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, caps
 
 
 def test_one_instance_and_one_resample_are_told_so(command: Command, run: Path, corpus: Corpus, tmp_path: Path) -> None:
-    pssa.write(corpus.select([0]), tmp_path / "one.jsonl")
+    corpus.select([0]).write(tmp_path / "one.jsonl")
     told = command("evaluate", run, "--data", tmp_path / "one.jsonl", "--versus", run, "--resamples", "1").out
     assert told.startswith("1 instance: accuracy")
     assert "paired bootstrap, 1 resample;" in told

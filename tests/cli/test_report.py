@@ -8,7 +8,6 @@ import pytest
 from tests.cli.command import Command
 from tests.report.documents import parse, refuse_outside
 
-import pssa
 from pssa.data import embedded
 from pssa.progress import StepProgress
 
@@ -16,7 +15,7 @@ from pssa.progress import StepProgress
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "test.jsonl"
-    pssa.write(embedded.load("test").select(range(12)), path)
+    embedded.load("test").select(range(12)).write(path)
     return path
 
 

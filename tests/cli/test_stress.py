@@ -22,7 +22,7 @@ def held_out() -> Corpus:
 @pytest.fixture(scope="module")
 def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "test.jsonl"
-    pssa.write(held_out, path)
+    held_out.write(path)
     return path
 
 

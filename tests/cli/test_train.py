@@ -132,7 +132,7 @@ def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, t
 def test_the_configuration_of_a_run_makes_the_run_again(
     command: Command, train_file: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pssa.write(corpus.select(range(0, 60, 5)), tmp_path / "dev.jsonl")
+    corpus.select(range(0, 60, 5)).write(tmp_path / "dev.jsonl")
     (tmp_path / "vectors.txt").write_text("screen 1 2 3\n")
     monkeypatch.chdir(tmp_path)
     words = ("--dev", "dev.jsonl", "--vectors", "vectors.txt", "--model", "memnet", "--device", "cpu")

@@ -179,7 +179,7 @@ def test_a_run_of_other_labels_or_without_weights_is_no_start(run: Path, triplet
 
 @pytest.mark.slow
 def test_an_exported_run_gives_the_same_answers_without_torch(run: Path, tmp_path: Path) -> None:
-    folder = pssa.export_onnx(run, tmp_path / "exported")
+    folder = pssa.load(run).export_onnx(tmp_path / "exported")
     program = f"""
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reviews.txt").write_text("\n".join(LINES * 6) + "\n")
     settings: dict[str, Any] = {"model": "joint", "encoder": str(folder / "encoder"), "epochs": 2}
     run = write_run(folder / "reviews.txt", folder / "run", progress=False, **settings)
-    exported = pssa.export_onnx(run, folder / "exported")
+    exported = pssa.load(run).export_onnx(folder / "exported")
     # So little training finds nothing; a model that leans to find something has answers to compare.
     described = json.loads((exported / "model.json").read_bytes())
     described["decoding"] |= {"outside_bias": -50.0, "min_overall": 0.0}

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from tests.report.documents import Element, parse, refuse_outside
 
-import pssa
 from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.errors import InputError
@@ -119,7 +118,7 @@ def test_a_run_that_has_not_begun_says_that(run: Path, held_out: Corpus, tmp_pat
 @pytest.mark.slow
 def test_a_file_of_data_is_read_and_the_page_written(base: Path, held_out: Corpus, tmp_path: Path) -> None:
     data, out = tmp_path / "test.csv", tmp_path / "report.html"
-    pssa.write(held_out, data)
+    held_out.write(data)
     assert write_report(base, out, data=data, sample=5) == out
     assert out.read_text("utf-8") == make_report(base, data=held_out, sample=5)
 

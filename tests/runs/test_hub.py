@@ -18,7 +18,7 @@ from tests.runs.hub_server import TOKEN, Hub, Repository, point_library_at, serv
 import pssa
 from pssa.data.example import Corpus
 from pssa.errors import InputError, MissingExtra
-from pssa.runs.hub import from_pretrained, push_to_hub
+from pssa.runs.hub import push_to_hub
 from pssa.runs.training_run import write_run
 
 # The library's own way of sending a large file.
@@ -29,15 +29,15 @@ library = pytest.importorskip("huggingface_hub")
 def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
     assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
     expected = pssa.load(finished_run).torch.probabilities(corpus)
-    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
+    assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
 
 
 @pytest.mark.slow
 def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_run: Path) -> None:
     push_to_hub(finished_run, "owner/model")
-    from_pretrained("owner/model", precision="float32")
+    pssa.load("hf:owner/model", precision="float32")
     with pytest.raises(InputError, match="precision is 'half'; it can be"):
-        from_pretrained("owner/model", precision="half")
+        pssa.load("hf:owner/model", precision="half")
 
 
 def test_what_was_fetched_once_needs_no_network(
@@ -46,10 +46,10 @@ def test_what_was_fetched_once_needs_no_network(
     with serve() as hub:
         point_library_at(hub, tmp_path, monkeypatch)
         push_to_hub(finished_run, "owner/model")
-        expected = from_pretrained("owner/model").torch.probabilities(corpus)
-    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
+        expected = pssa.load("hf:owner/model").torch.probabilities(corpus)
+    assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
     with pytest.raises(InputError, match="other: not in the cache, and the hub"):
-        from_pretrained("owner/other")
+        pssa.load("hf:owner/other")
     with pytest.raises(InputError, match=r"model: the hub cannot be reached \(.*\)"):
         push_to_hub(finished_run, "owner/model")
 
@@ -60,7 +60,7 @@ def test_an_ensemble_comes_back_with_its_members(
 ) -> None:
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
     push_to_hub(run, "owner/model")
-    found = from_pretrained("owner/model")
+    found = pssa.load("hf:owner/model")
     assert len(found.torch.members) == len(pssa.load(run).torch.members) > 1
     assert found.torch.probabilities(corpus).equal(pssa.load(run).torch.probabilities(corpus))
 
@@ -77,7 +77,7 @@ def test_a_run_with_an_encoder_comes_back_without_the_encoders_folder(hub: Hub, 
     assert not any(str(tmp_path).encode() in content for content in hub.files("owner/model").values())
     expected = pssa.load(run).torch.probabilities(corpus)
     shutil.rmtree(folder)
-    assert from_pretrained("owner/model").torch.probabilities(corpus).equal(expected)
+    assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
 
 
 @pytest.mark.slow
@@ -89,9 +89,9 @@ def test_a_branch_holds_another_run(hub: Hub, copied_run: Path, corpus: Corpus) 
     assert address == f"{hub.endpoint}/owner/model/tree/mined"
     assert "evidence.jsonl" in hub.files("owner/model", "mined")
     assert "evidence.jsonl" not in hub.files("owner/model")
-    assert from_pretrained("owner/model", revision="mined").labels == pssa.load(copied_run).labels
+    assert pssa.load("hf:owner/model@mined").labels == pssa.load(copied_run).labels
     with pytest.raises(InputError, match=r"owner/model: has no revision mine$"):
-        from_pretrained("owner/model", revision="mine")
+        pssa.load("hf:owner/model@mine")
 
 
 def test_a_private_repository_is_seen_by_its_owner_alone(
@@ -99,11 +99,11 @@ def test_a_private_repository_is_seen_by_its_owner_alone(
 ) -> None:
     push_to_hub(finished_run, "owner/model", private=True)
     assert hub.repositories["owner/model"].private
-    from_pretrained("owner/model")
+    pssa.load("hf:owner/model")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(finished_run / "no such cache"))
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(InputError, match="owner/model: no such repository"):
-        from_pretrained("owner/model")
+        pssa.load("hf:owner/model")
 
 
 def test_nothing_private_goes_into_a_public_repository(hub: Hub, finished_run: Path) -> None:
@@ -129,12 +129,12 @@ def test_a_push_to_somebody_else_is_refused(hub: Hub, finished_run: Path) -> Non
 
 def test_a_repository_that_is_not_there_is_told(hub: Hub) -> None:
     with pytest.raises(InputError, match="owner/nothing: no such repository"):
-        from_pretrained("owner/nothing")
+        pssa.load("hf:owner/nothing")
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "", "../model", "owner/mo del"])
 def test_what_is_no_name_is_told(hub: Hub, finished_run: Path, name: str) -> None:
-    for call in (lambda: push_to_hub(finished_run, name), lambda: from_pretrained(name)):
+    for call in (lambda: push_to_hub(finished_run, name), lambda: pssa.load(f"hf:{name}")):
         with pytest.raises(InputError, match="not the name of a repository; expected"):
             call()
     assert hub.requests == []
@@ -144,7 +144,7 @@ def test_a_repository_without_a_run_is_refused_before_its_weights_are_fetched(hu
     tree = {"model.safetensors": b"somebody else's", "config.json": b"{}"}
     hub.repositories["owner/other"] = Repository(private=False, commits={"a": tree}, branches={"main": "a"})
     with pytest.raises(InputError, match="owner/other: not a run: it has no"):
-        from_pretrained("owner/other")
+        pssa.load("hf:owner/other")
     assert not any("safetensors" in request for request in hub.requests)
 
 
@@ -165,7 +165,7 @@ def test_what_is_no_finished_run_is_refused_before_the_hub_is_asked(hub: Hub, co
 
 def test_a_missing_library_is_named_with_its_extra(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    for call in (lambda: push_to_hub(finished_run, "owner/model"), lambda: from_pretrained("owner/model")):
+    for call in (lambda: push_to_hub(finished_run, "owner/model"), lambda: pssa.load("hf:owner/model")):
         with pytest.raises(MissingExtra, match="huggingface_hub is not installed; get it"):
             call()
 
@@ -176,9 +176,9 @@ def test_the_environment_says_which_hub_and_who_asks(finished_run: Path, corpus:
     expected = pssa.load(finished_run).torch.probabilities(corpus[:1]).tolist()
     example = {"text": corpus[0].text, "span": corpus[0].aspect_chars}
     fetch = (
-        "import json, sys; from pssa.runs.hub import from_pretrained; from pssa.data.example import Example;"
+        "import json, sys, pssa; from pssa.data.example import Example;"
         f"example = Example.from_text({example['text']!r}, {example['span']!r});"
-        "print(json.dumps(from_pretrained('owner/model').probabilities([example]).tolist()))"
+        "print(json.dumps(pssa.load('hf:owner/model').probabilities([example]).tolist()))"
     )
 
     def run(*words: str) -> str:
@@ -226,8 +226,8 @@ def test_evidence_goes_with_the_run(hub: Hub, copied_run: Path) -> None:
 
 def test_no_path_of_this_machine_goes_with_the_run(hub: Hub, corpus: Corpus, tmp_path: Path) -> None:
     train, dev, vectors = tmp_path / "train.jsonl", tmp_path / "dev.jsonl", tmp_path / "vectors.txt"
-    pssa.write(corpus, train)
-    pssa.write(corpus, dev)
+    corpus.write(train)
+    corpus.write(dev)
     vectors.write_text("great 1 0\npoor 0 1\n")
     evidence = tmp_path / "evidence.jsonl"
     pssa.mine(corpus, evidence, model="memnet", method="pg-as", dimension=2, epochs=1, iterations=1)
@@ -275,7 +275,7 @@ def test_the_card_has_what_the_hub_wants_and_the_runs_own_stays_as_it_is(hub: Hu
         "tags: [aspect-based-sentiment-analysis]",
         "pipeline_tag: text-classification",
     ]
-    assert 'classifier = pssa.from_pretrained("owner/model")' in body
+    assert 'classifier = pssa.load("hf:owner/model")' in body
     assert "path/to" not in body
     assert path.read_text() == before
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import pssa
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
 from pssa.errors import InputError
@@ -93,7 +92,7 @@ def test_each_way_of_starting_a_round_finds_its_words(corpus: Corpus, tmp_path: 
 
 def test_a_file_is_mined_like_its_corpus(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
-    pssa.write(corpus, path)
+    corpus.write(path)
     settings = SETTINGS | {"method": "aw-as", "iterations": 1}
     assert mine(path, tmp_path / "1.jsonl", **settings) == mine(corpus, tmp_path / "2.jsonl", **settings)
 

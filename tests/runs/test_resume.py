@@ -79,7 +79,7 @@ def test_a_run_may_be_interrupted_again_and_again(train_tiny: TrainTiny, tmp_pat
 
 def test_a_resumed_run_does_not_need_the_users_files(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     train_file, vectors = tmp_path / "train.jsonl", tmp_path / "vectors.txt"
-    pssa.write(corpus, train_file)
+    corpus.write(train_file)
     vectors.write_text("screen 3 2 1\n")
     settings: dict[str, Any] = {"model": "memnet", "vectors": str(vectors), "epochs": 2, "device": "cpu"}
     write_run(train_file, tmp_path / "undisturbed", **settings)

@@ -84,8 +84,8 @@ def test_an_explanation_draws_itself(classifier: Classifier) -> None:
 
 
 def test_evaluation_takes_a_run_and_a_frame(finished_run: Path, classifier: Classifier) -> None:
-    by_path = pssa.evaluate(finished_run, pd.DataFrame(ROWS))
-    assert by_path == pssa.evaluate(classifier, pssa.read(ROWS))
+    by_path = pssa.load(finished_run).evaluate(pd.DataFrame(ROWS))
+    assert by_path == classifier.evaluate(pssa.read(ROWS))
     assert by_path.majority.accuracy == 0.5
     assert "macro-F1" in by_path._repr_html_()
 

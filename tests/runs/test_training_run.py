@@ -106,7 +106,7 @@ def test_a_run_trained_from_a_file_equals_one_trained_from_its_corpus(
     train_tiny: TrainTiny, finished_run: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
     path = tmp_path / "train.jsonl"
-    pssa.write(corpus, path)
+    corpus.write(path)
     config = Config.from_toml(finished_run / "config.toml")
     run = write_run(path, tmp_path / "run", config=config)
     assert (run / "model.safetensors").read_bytes() == (finished_run / "model.safetensors").read_bytes()
@@ -115,8 +115,8 @@ def test_a_run_trained_from_a_file_equals_one_trained_from_its_corpus(
 
 def test_data_that_the_configuration_names_is_used(corpus: Corpus, tmp_path: Path) -> None:
     train_file, dev_file = tmp_path / "train.jsonl", tmp_path / "dev.jsonl"
-    pssa.write(corpus, train_file)
-    pssa.write(corpus.select([0, 4, 8]), dev_file)
+    corpus.write(train_file)
+    corpus.select([0, 4, 8]).write(dev_file)
     config = Config().updated({"train": str(train_file), "dev": str(dev_file), "from_pretrained": "none"})
     resolved, prepared_data = prepare(None, None, config)
     assert prepared_data.corpus.hash() == corpus.hash()
@@ -231,7 +231,7 @@ def test_a_training_without_a_folder_returns_a_classifier_that_can_be_saved(corp
 
 def test_the_data_of_a_training_may_be_a_file_a_frame_dicts_or_examples(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
-    pssa.write(corpus, path)
+    corpus.write(path)
     rows = [{"text": each.text, "aspect": each.aspect_text, "label": each.label} for each in corpus]
     found = [
         pssa.train(data, epochs=1, progress=False, **TINY).predict(corpus[0].text, "screen").probabilities

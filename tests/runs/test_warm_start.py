@@ -198,7 +198,7 @@ def test_an_interrupted_run_ends_with_the_same_files_without_the_other(
 def test_the_command_starts_from_the_starter(corpus: Corpus, tmp_path: Path) -> None:
     from pssa.cli import main
 
-    pssa.write(corpus, tmp_path / "train.jsonl")
+    corpus.write(tmp_path / "train.jsonl")
     out = tmp_path / "run"
     words = ["train", "--train", str(tmp_path / "train.jsonl"), "--from", "starter", "--epochs", "1", "--out", str(out)]
     assert main(words) == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pssa.data.example import Corpus, Example
 from pssa.data.tokenize import Span
@@ -162,6 +163,19 @@ class Evidence:
     def __post_init__(self) -> None:
         for example in self.examples:
             self.header.check(example)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Evidence:
+        """Read an evidence file; see `pssa.data.read_evidence`."""
+        from pssa.data.evidence_file import read_evidence
+
+        return read_evidence(path)
+
+    def write(self, path: str | Path) -> None:
+        """Write an evidence file; see `pssa.data.write_evidence`."""
+        from pssa.data.evidence_file import write_evidence
+
+        write_evidence(self, path)
 
     @classmethod
     def from_findings(cls, header: Header, corpus: Corpus, findings: Sequence[Sequence[Finding]]) -> Evidence:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import overload
 
 from pssa.data.tokenize import Span, tokenize
@@ -124,6 +125,12 @@ class Corpus(Sequence[Example]):
         """Count the examples of each declared label."""
         counts = Counter(example.label for example in self.examples)
         return {label: counts[label] for label in self.labels}
+
+    def write(self, path: str | Path, *, format: str | None = None) -> None:
+        """Write the examples in the format that the name implies; see `pssa.data.write`."""
+        from pssa.data.io import write
+
+        write(self, path, format=format)
 
     def hash(self) -> str:
         """Return a digest of the texts, words, aspects and labels, in order; ids and paths do not matter."""

@@ -1,4 +1,4 @@
-"""Runs on a model hub: `push_to_hub` uploads what loading and evaluating a run takes, `from_pretrained` loads it again.
+"""Runs on a model hub: `push_to_hub` uploads what loading and evaluating a run takes, `download` fetches it again.
 
 Files that only resuming needs are not uploaded, nor are paths of this machine. Address, token and cache are the library's own
 (`HF_ENDPOINT`, `HF_TOKEN`, `HF_HOME`).
@@ -16,14 +16,12 @@ from typing import Any
 from pssa import __version__
 from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
-from pssa.runs.classifier import Classifier
-from pssa.runs.loading import load
 from pssa.runs.portable import PORTABLE, is_portable, portable_files
 from pssa.runs.run_names import resolve_run
 
 _CARD = {"library_name": "pssa", "pipeline_tag": "text-classification", "tags": "[aspect-based-sentiment-analysis]"}
 _LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'
-_FETCHED = 'import pssa\n\nclassifier = pssa.from_pretrained("{repo_id}")'
+_FETCHED = 'import pssa\n\nclassifier = pssa.load("hf:{repo_id}")'
 
 
 def push_to_hub(
@@ -60,24 +58,21 @@ def push_to_hub(
     return str(address) if revision is None else f"{address}/tree/{revision}"
 
 
-def from_pretrained(
-    repo_id: str, *, revision: str | None = None, device: str = "cpu", precision: str = "auto"
-) -> Classifier:
-    """Load a run from the hub, or from the cache if it is already there.
+def download(name: str) -> Path:
+    """Return the folder of a run on the hub, which is fetched unless it is in the cache.
 
-    :param revision: a branch, a tag or a commit; by default the newest of the main branch.
-    :param device: as for `load`, and so is `precision`.
+    :param name: OWNER/NAME, or OWNER/NAME@REVISION for a branch, a tag or a commit; by default the newest of the main branch.
     :raises InputError: if there is no such repository, if it is not a run, or if it is neither reachable nor cached.
     """
     hub = _library()
-    of = {"revision": revision, "library_name": "pssa", "library_version": __version__}
+    repo_id, _, revision = name.partition("@")
+    of = {"revision": revision or None, "library_name": "pssa", "library_version": __version__}
     with _hub(repo_id, revision):
         # Weights last: those of another model may be large.
         light = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), ignore_patterns=["*.safetensors"], **of)
         if not Path(light, "model.json").is_file():
             raise InputError(f"{repo_id}: not a run: it has no model.json")
-        folder = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), **of)
-    return load(folder, device, precision)
+        return Path(hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), **of))
 
 
 def _card(text: str, repo_id: str) -> str:

@@ -29,7 +29,8 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
     min_score: float = 0.0,
     mentions: bool = False,
 ) -> Classifier:
-    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
+    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package,
+    `hf:OWNER/NAME` one on a model hub, `hf:OWNER/NAME@REVISION` a version of it.
 
     Of an interrupted run a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where the run
     has trained it and mines next, else the newest checkpoint.

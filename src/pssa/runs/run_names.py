@@ -12,6 +12,7 @@ from pathlib import Path
 from pssa.errors import InputError, PssaWarning, setting
 
 STARTER = "starter"
+HUB = "hf:"
 LENT = f"the run cannot find aspects, and {STARTER} finds them in its place"
 _PACKAGED = Path(__file__).parents[1] / "ready"
 _TRAINING_START = Path(__file__).parents[1] / "starter"
@@ -20,9 +21,15 @@ _TRAINING_START = Path(__file__).parents[1] / "starter"
 def resolve_run(run: str | Path) -> Path:
     """Return the folder of a run that is given by its path or its name; a folder of that name here comes first.
 
-    :raises InputError: if the run is the starter, and the package was built without it.
+    A run on a model hub, `hf:OWNER/NAME` or `hf:OWNER/NAME@REVISION`, is fetched.
+
+    :raises InputError: if the run is the starter, and the package was built without it, or if the hub does not have it.
     """
     path = Path(run)
+    if str(run).startswith(HUB) and not path.exists():
+        from pssa.runs.hub import download
+
+        return download(str(run).removeprefix(HUB))
     return starter_run() if str(run) == STARTER and not path.exists() else path
 
 
