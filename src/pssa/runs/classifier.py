@@ -298,8 +298,8 @@ class Classifier:
         :param text: a text, or a (text, aspect) pair; a list or Series of texts, or a list of pairs; or a table with the column
             text and, if aspects are named, aspect: a pandas or polars frame, a Hugging Face dataset or a list of dicts. A text
             has a list of answers, one for each aspect found in it. A table comes back with the columns `label` and
-            `probability_LABEL`; its own label becomes `gold`. A row without an aspect becomes one row for each aspect found in its text, with the columns
-            aspect, from and to, or one row without a label if there is none.
+            `probability_LABEL`; its own label becomes `gold`. A row without an aspect becomes one row for each aspect found in
+            its text, with the columns aspect, from and to, or one row without a label if there is none.
         :param aspect: the aspect as it appears in the text, or its character offsets: the answer is one `Answer`; or a list of
             them for a list of texts.
         :param ordinal: number of the occurrence of the aspect, counted from 0. Without it the first of several is used, with
