@@ -13,8 +13,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
@@ -27,7 +26,6 @@ from pssa.cli._output import counted, print_json, print_table, say
 from pssa.data import Corpus, embedded, read
 from pssa.data.files import write_atomically
 from pssa.errors import InputError, PssaError, for_command_line
-from pssa.execution import ProcessPool, WorkerSetup
 from pssa.runs.training_run import write_run
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the archive, which is no part of the package
@@ -276,25 +274,6 @@ def peak_memory(*words: str | Path) -> tuple[int, float, float]:
     peak, *seconds = fresh_process(("-c", _MEASURED_COMMAND, *map(str, words))).splitlines()[-1].split()
     passed, used = map(float, seconds)
     return int(peak), passed, used
-
-
-def run_missing(
-    planned: Iterable[tuple[dict[str, Any], Callable[[], dict[str, Any]]]], arguments: argparse.Namespace
-) -> None:
-    """Run what has no line in `arguments.out` yet, and write a line as soon as each is done.
-
-    :param planned: what is known of a record beforehand, and the function that makes it.
-    """
-    lines = arguments.out.read_text("utf-8").splitlines() if arguments.out.exists() else []
-    done = [json.loads(line) for line in lines]
-    missing = [run for known, run in planned if not any(known.items() <= record.items() for record in done)]
-    print(f"{len(missing)} to run, {len(done)} done")
-    setup = WorkerSetup(uses_gpu=arguments.device != "cpu")
-    with ProcessPool(arguments.workers, setup) as pool, arguments.out.open("a", encoding="utf-8") as out:
-        futures: list[Future[dict[str, Any]]] = [pool.submit(run) for run in missing]
-        for future in as_completed(futures):
-            out.write(json.dumps(future.result()) + "\n")
-            out.flush()
 
 
 def machine() -> dict[str, Any]:

@@ -86,7 +86,7 @@ def execute_cell(job: CellJob) -> Record:
     spent = time.perf_counter() - began
     resources = job.workspace.resources
     known = {"key": job.key, "cell": describe(job.cell), "files": resources.files_of(job.cell)}
-    # Of this worker, which may be on another machine than the schedule.
+    # The name of this worker's device; the worker may be on another machine than the schedule.
     return {**known, **found, "seconds": spent, "device": device_name(resources.device)}
 
 

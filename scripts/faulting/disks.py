@@ -7,10 +7,8 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 
-from kill_and_resume import digest
-
 from faulting.kills import Service, serving
-from faulting.lab import Check, Lab, mounted, remount
+from faulting.lab import Check, Lab, digest, mounted, remount
 
 __all__ = ["DISKS"]
 

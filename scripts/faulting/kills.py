@@ -18,26 +18,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kill_and_resume import digest
-
-from faulting.lab import Check, Lab, kill
+from faulting.lab import Check, Lab, digest, kill
 
 __all__ = ["KILLED", "Service", "serving"]
 
+_METHODS = ("base", "pg-as", "aw-as", "rm-as", "consensus", "adaboost", "boosting", "kt")
 _DYING = str(Path(__file__).with_name("dying.py"))
 
 
 def kill_training(lab: Lab, check: Check, kills: int, moments: random.Random) -> None:
     """A training that was killed goes on to the very files of one that nobody disturbed."""
-    for method in ("base", "pg-as"):
+    methods = _METHODS[: max(kills, 1)]
+    for method in methods:
         reference = lab.folder / f"reference-{method}"
         began = time.monotonic()
         check.expect(lab.run(*lab.training(reference, method)).code == 0, f"{method}: the undisturbed run failed")
         lasts = time.monotonic() - began
         run, done = lab.folder / f"killed-{method}", 0
-        while done < kills // 2:
+        share = -(-kills // len(methods))
+        while done < share:
             shutil.rmtree(run, ignore_errors=True)
-            for _ in range(min(3, kills // 2 - done)):
+            for _ in range(min(3, share - done)):
                 if not kill(lab.start(*lab.go_on(run, method)), moments.uniform(0, lasts)):
                     break
                 done += 1

@@ -144,6 +144,23 @@ def kill(process: subprocess.Popen[str], moment: float) -> bool:
     return False
 
 
+def digest(run: Path) -> dict[str, bytes]:
+    """What must not depend on kills: every file of a finished run but those that may differ.
+
+    - `.lock` is empty;
+    - `.NAME.PID.part` is what a killed process had written of a file before its renaming;
+    - restart points (checkpoints, the copy of the vectors) stay behind where the kill came after the run was finished, while they
+      were cleared away.
+    """
+    files = {str(path.relative_to(run)): path for path in sorted(run.rglob("*")) if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if not _may_differ(name, path)}
+
+
+def _may_differ(name: str, path: Path) -> bool:
+    restart_point = path.name == "checkpoint.safetensors" or name == "stages/vectors.safetensors"
+    return restart_point or path.name == ".lock" or (path.name.startswith(".") and path.suffix == ".part")
+
+
 @contextmanager
 def mounted(folder: Path, size: str) -> Iterator[Path]:
     """A disk of this size at a new folder.

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kill_and_resume import digest
-
 from faulting.kills import Service, serving
-from faulting.lab import Check, Lab, Skipped
+from faulting.lab import Check, Lab, Skipped, digest
 
 __all__ = ["POWER"]
 

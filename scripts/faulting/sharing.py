@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kill_and_resume import digest
-
 from faulting.kills import Service, serving
-from faulting.lab import Check, Lab, kill
+from faulting.lab import Check, Lab, digest, kill
 
 __all__ = ["SHARED"]
 
@@ -32,7 +30,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def two_trainings(lab: Lab, check: Check) -> None:
-    """Of two that make the same run one wins, and its files are those of a run alone."""
+    """One of two that make the same run wins, and its files are those of a run alone."""
     reference, run = _reference(lab), lab.folder / "contested"
     both = [lab.start(*lab.training(run, "pg-as")) for _ in range(2)]
     ended = [lab.end(process) for process in both]
@@ -93,7 +91,7 @@ def two_predictions(lab: Lab, check: Check) -> None:
 
 
 def two_predictions_at_once(lab: Lab, check: Check) -> None:
-    """Of two that begin together one makes the output."""
+    """One of two that begin together makes the output."""
     source, out = _many_rows(lab, 20), lab.folder / "at-once.jsonl"
     words = ("predict", serving(lab), "--input", source, "--device", "cpu", "--output")
     check.expect(lab.run(*words, lab.folder / "by-itself.jsonl").code == 0, "cannot predict at all")
@@ -111,7 +109,7 @@ def two_predictions_at_once(lab: Lab, check: Check) -> None:
 
 
 def one_file_of_rejected_rows(lab: Lab, check: Check) -> None:
-    """Of two jobs that share one, the last to end keeps its rows in its part and goes on once the file is moved away."""
+    """The last of two jobs that share one keeps its rows in its part and goes on once the file is moved away."""
     side, bad = lab.folder / "shared-bad.jsonl", b'{"text": "a keyboard", "aspect": "screen"}\n'
     jobs: list[tuple[str | Path, ...]] = []
     for number in (1, 2):

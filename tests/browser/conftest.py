@@ -51,7 +51,7 @@ class Files:
 
     @property
     def evidence(self) -> Path:
-        """Of the mined run."""
+        """The evidence of the mined run."""
         return self.mined / "evidence.jsonl"
 
 

@@ -27,7 +27,7 @@ class Server:
         self.start()
 
     def address(self, path: str = "/") -> str:
-        """Of a page, with the token if the service has one."""
+        """The address of a page, with the token if the service has one."""
         return f"{self.url}{path}#token={self._token}" if self._token else f"{self.url}{path}"
 
     def start(self) -> None:

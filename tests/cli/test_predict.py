@@ -17,7 +17,7 @@ from pssa.predict import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.progress import RowProgress
 from pssa.runs import Config
 
-# Of different lengths, so that batches of like length would give themselves away.
+# Their lengths differ, so that batches of like length would give themselves away.
 TEXTS = [f"{'so ' * (7 * number % 11)}the screen number {number} is huge" for number in range(20)]
 
 

@@ -48,7 +48,7 @@ def test_drops_are_those_worked_out_by_hand(way: str) -> None:
     scores = torch.tensor([[0, 0, 0, 8.0, 1.0, 4.0, 0.5, 2.0, 3.0]])  # great, good, bad, so, and, and, ...
     found = measure_faithfulness({"s": scores}, corpus.table.candidates, ways(BagOfWords(), examples)[way])["s"]
     whole = probability(2.25)
-    # Of eight words, 1, 5 and 10 % are one, 20 % two, 50 % four.
+    # 1, 5 and 10 % of eight words are one, 20 % two, 50 % four.
     without = {1: probability(0.25), 2: probability(-0.75), 3: probability(0.25), 4: probability(0)}
     only = {1: probability(2), 2: probability(3), 3: probability(2), 4: probability(2.25)}
     for measure, left in ((found.comprehensiveness, without), (found.sufficiency, only)):

@@ -59,7 +59,7 @@ def test_a_case_worked_by_hand() -> None:
     # In the data the fan, the screen, the mouse and the cable; found the fan (once), half a screen, the mouse and the cable.
     assert scores.spans == SpanScores(gold=4, found=4, right=3)
     assert (scores.reviews, scores.two_labels, scores.overall_differ) == (3, 1, 1)
-    # Of fan (negative), screen (positive) and cable (negative), all said to be negative.
+    # Answers about fan (negative), screen (positive) and cable (negative), all said to be negative.
     assert scores.labels is not None
     assert (scores.labels.instances, scores.labels.accuracy) == (3, 2 / 3)
     assert scores.labels.macro_f1 == pytest.approx((0 + 0.8 + 0) / 3)

@@ -51,7 +51,7 @@ def indexed(examples: Sequence[Example]) -> IndexedCorpus:
 
 
 def probability(logit: float) -> float:
-    """Of class 0."""
+    """The probability of class 0."""
     return 1 / (1 + math.exp(-logit))
 
 

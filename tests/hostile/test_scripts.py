@@ -1,4 +1,4 @@
-"""Short versions of the scripts that attack the package for long: `fuzz.py`, `faults.py`, `soak.py`, `kill_and_resume.py`."""
+"""Short versions of the scripts that attack the package for long: `fuzz.py`, `faults.py` and `soak.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-QUICK = ("review killed", "disk full while mining", "disk full while reviewing", "folder vanished")
+QUICK = ("train killed", "review killed", "disk full while mining", "disk full while reviewing", "folder vanished")
 SHARED = ("review's log vanished", "two resumings of one run", "two reviews of one file", "download cut")
 LINKED = ("links and pipes in place of a review's log",)
 PREDICTED = ("two predictions of one output", "two predictions with one file of rejected rows")
@@ -60,10 +60,3 @@ def test_the_service_and_bulk_scoring_keep_their_memory() -> None:
     assert service["mib_last"] - service["mib_middle"] < 30
     assert bulk["rows"] == [10_000, 20_000]
     assert max(bulk["peak_mib"]) - min(bulk["peak_mib"]) < 60
-
-
-def test_a_killed_run_resumes_to_the_weights_of_an_undisturbed_one() -> None:
-    done = run("kill_and_resume.py", "--kills", "2", "--instances", "40", "--seed", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 kills, " in done.stdout
-    assert "0 different" in done.stdout

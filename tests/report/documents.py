@@ -111,7 +111,7 @@ def explanation(
 
 @st.composite
 def explanations(draw: st.DrawFn, characters: st.SearchStrategy[str] | None = None) -> Explanation:
-    """Of any text at all, with any word as its aspect."""
+    """Explanations of any text at all, with any word as its aspect."""
     alphabet = characters or st.one_of(
         st.characters(), st.sampled_from("<>&\"' \n\r\t\x00\x1b\u202e\u05d0👩\u200d\u0301a")
     )

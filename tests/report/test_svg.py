@@ -57,7 +57,7 @@ def test_hot_words_have_heat_a_line_and_their_number_below() -> None:
 
 
 def test_lines_end_at_white_space() -> None:
-    # Of 176 pixels the aspect takes 57.9, a space 4.4, an a 8.9, a ! 4.4: the second ! would not fit.
+    # The line has 176 pixels: the aspect takes 57.9, a space 4.4, an a 8.9, a ! 4.4: the second ! would not fit.
     given = explanation("screen aaaaaaaaaaaa!! so", "screen", {})
     lines: dict[str, str] = {}
     for word in words_of(draw([given], width=200)):

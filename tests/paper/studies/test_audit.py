@@ -79,7 +79,7 @@ def tiny_audit(folder: Path) -> Audit:
 
 
 def shown(accuracy: float) -> dict[str, object]:
-    # Of three instances, one is right in the plain model: F1 is 1/2, 0 and 0. All are in the other.
+    # The plain model is right about one of three instances: F1 is 1/2, 0 and 0. All are in the other.
     gain = {"accuracy": 100 * 2 / 3, "macro-F1": 100 * 5 / 6, "p accuracy": 0.037, "p macro-F1": 0.037, "seeds": 2}
     mean = {"mean": accuracy, "spread": 0.0}
     fields = ["MN (+PG-AS)", 2, mean, {"mean": 100.0, "spread": 0.0}, gain]

@@ -33,12 +33,12 @@ def toy_scope(tmp_path: Path, *models: str, seeds: int = 1) -> Scope:
 
 
 def knowing(**others: Any) -> Record:
-    """Of a training whose model is always right."""
+    """The record of a training whose model is always right."""
     return {"accuracy": 1.0, "macro_f1": 1.0, "predicted": GOLD, "labels": list(DEFAULT_LABELS), **others}
 
 
 def blind(**others: Any) -> Record:
-    """Of one whose model always says positive: precision 1/3 and recall 1 there, so F1 1/2, and 0 for the others."""
+    """The record of one whose model always says positive: precision 1/3 and recall 1 there, so F1 1/2, and 0 for the others."""
     predicted = "0" * len(GOLD)
     return {"accuracy": 1 / 3, "macro_f1": 1 / 6, "predicted": predicted, "labels": list(DEFAULT_LABELS), **others}
 
