@@ -17,11 +17,12 @@ from tests.serve.recorder import until
 from pssa.aspects import NameFinder
 from pssa.data.tokenize import Span
 from pssa.runs import Classifier
+from pssa.runs.answers import Question
 from pssa.runs.loading import RuntimeFinder
 from pssa.runs.run_names import starter_run
 from pssa.serve import batcher
 from pssa.serve.app import create_app
-from pssa.serve.batcher import open_batcher
+from pssa.serve.batcher import AskedAspect, PendingRequest, open_batcher
 from pssa.serve.limits import Limits
 
 REVIEW = "😀 We came in May. The screen is huge! I hate the battery."
@@ -180,5 +181,23 @@ def test_a_run_that_finds_and_labels_is_loaded_once(
     served = [starter_run(), folders.first] if place == "first" else [folders.first, starter_run()]
     service = open_batcher(served, Limits())
     assert isinstance(service.finder, RuntimeFinder)
-    assert service.finder.runtime is service.runs[place].classifier.runtime
+    service.close()
+
+
+@pytest.mark.slow
+def test_a_long_text_of_a_run_that_finds_lets_short_ones_in() -> None:
+    service = open_batcher([starter_run()], Limits())
+    done: list[str] = []
+
+    def ask(name: str, text: str) -> PendingRequest:
+        request = PendingRequest([AskedAspect(Question(text), len(text.split()))])
+        request.future.add_done_callback(lambda _: done.append(name))
+        return service.submit(request)
+
+    long = ask("long", "The food was good, the wine was not. " * 400)
+    until(lambda: service.n_waiting == 0)  # it is being read
+    short = ask("short", "The screen is huge.")
+    assert "screen" in {each["aspect"] for each in short.future.result(60)[0]["found"]}
+    assert {"food", "wine"} <= {each["aspect"] for each in long.future.result(60)[0]["found"]}
+    assert done == ["short", "long"]
     service.close()

@@ -3,7 +3,8 @@
 The queue is bounded by its number of aspects, and for large requests by the time that all will take at the pace of the last
 batches. The worker takes the run and saliency of the request that has waited longest, together with all others of the same kind.
 A large request gets a twentieth of a second at a time and returns to the end of the queue with its rest. Requests that were not
-begun come before it in two of three turns, so that it does not hold up small ones.
+begun come before it in two of three turns, so that it does not hold up small ones. A long text that a joint model answers as a
+whole lets small requests in between its sentences.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pssa.aspects.find import Finder, has_tagger
 from pssa.errors import InputError
+from pssa.joint.runtime import JointRuntime
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
 from pssa.runs.asked_rows import Value, score_each
@@ -110,6 +113,9 @@ class Batcher:
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
         self._last_size = 1  # aspects in the last batch
         self._n_fresh_turns = 0  # in a row, while requests that were begun wait
+        self._pause_at = 0.0  # when the batch that is scored lets others in
+        self._is_letting_in = False
+        self._let_in_seconds = 0.0  # that others have had while batches were scored
         self._ended = self._abandoned = False
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
@@ -179,22 +185,44 @@ class Batcher:
             self._queue.clear()
             self._changed.notify()
 
+    def let_others_in(self) -> None:
+        """Score requests that are soon done while a batch takes long; a joint model calls it between two sentences."""
+        is_working = threading.current_thread() is self._worker and not self._is_letting_in
+        if not is_working or time.perf_counter() < self._pause_at:
+            return
+        self._is_letting_in, began = True, time.perf_counter()
+        while True:
+            with self._changed:
+                short = [request for request in self._queue if not request.is_large and not request.n_taken]
+                parts = self._take(short) if short else []
+            if not parts:
+                break
+            self._score(parts)
+        self._is_letting_in = False
+        self._pause_at = time.perf_counter() + _TURN_SECONDS
+        self._let_in_seconds += time.perf_counter() - began
+
     def _work(self) -> None:
         while parts := self._next_batch():
-            run, saliency = parts[0][0].kind
-            batch = [aspect for _, aspects in parts for aspect in aspects]
-            began = time.perf_counter()
-            results = iter(score(self.runs[run].classifier, batch, saliency))
-            pace = (time.perf_counter() - began) / max(1, sum(_cost(*part) for part in parts))
-            known = self._paces.get((run, saliency), pace)
-            self._paces[run, saliency] = pace + _MEMORY * (known - pace)  # a moving average
-            self.metrics.batch("predict" if saliency is None else "explain", len(batch))
-            for request, aspects in parts:
-                request.results += [next(results) for _ in aspects]
-                is_done = len(request.results) == len(request.aspects)
-                # The client may have left and cancelled.
-                if is_done and request.future.set_running_or_notify_cancel():
-                    request.future.set_result(request.results)
+            self._pause_at = time.perf_counter() + _TURN_SECONDS
+            self._score(parts)
+
+    def _score(self, parts: list[_Part]) -> None:
+        run, saliency = parts[0][0].kind
+        batch = [aspect for _, aspects in parts for aspect in aspects]
+        began, let_in = time.perf_counter(), self._let_in_seconds
+        results = iter(score(self.runs[run].classifier, batch, saliency))
+        seconds = time.perf_counter() - began - (self._let_in_seconds - let_in)
+        pace = seconds / max(1, sum(_cost(*part) for part in parts))
+        known = self._paces.get((run, saliency), pace)
+        self._paces[run, saliency] = pace + _MEMORY * (known - pace)  # a moving average
+        self.metrics.batch("predict" if saliency is None else "explain", len(batch))
+        for request, aspects in parts:
+            request.results += [next(results) for _ in aspects]
+            is_done = len(request.results) == len(request.aspects)
+            # The client may have left and cancelled.
+            if is_done and request.future.set_running_or_notify_cancel():
+                request.future.set_result(request.results)
 
     def _next_batch(self) -> list[_Part]:
         """Wait for a batch and return it; empty at the end."""
@@ -210,10 +238,10 @@ class Batcher:
                 while self.n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
                     self._changed.wait(left)
                 if self._queue:  # clients that waited may have left
-                    return self._take()
+                    return self._take(self._in_turn())
 
-    def _take(self) -> list[_Part]:
-        ordered = self._in_turn()
+    def _take(self, ordered: Sequence[PendingRequest]) -> list[_Part]:
+        """Take a batch from these requests in the queue."""
         kind = ordered[0].kind
         parts: list[_Part] = []
         n_examples = longest = 0
@@ -344,4 +372,13 @@ def open_batcher(
         finder = open_finder(found_in, device)
     batcher = Batcher(runs, limits)
     batcher.finder, batcher.has_tagger = finder, tagger is not None
+    for name, run in batcher.runs.items():
+        if isinstance(run.classifier.runtime, JointRuntime):  # a text may have thousands of sentences
+            runtime = replace(run.classifier.runtime, encode=partial(_encode_in_turn, batcher, run.classifier.runtime))
+            batcher.runs[name] = replace(run, classifier=replace(run.classifier, runtime=runtime))
     return batcher
+
+
+def _encode_in_turn(batcher: Batcher, runtime: JointRuntime, ids: Any, present: Any) -> Any:
+    batcher.let_others_in()
+    return runtime.encode(ids, present)

@@ -108,7 +108,9 @@ async def find_aspects(
         return []
     most = batcher.limits.aspects
     if batcher.finds_itself(run):
-        asked = [AskedAspect(Question(text), len(text.split())) for text in texts]
+        # Marks are positions too, and some texts have more of them than words.
+        lengths = [len(text.split()) + sum(map(text.count, ".,;:!?'\"()-")) for text in texts]
+        asked = [AskedAspect(Question(text), length) for text, length in zip(texts, lengths, strict=True)]
         results = await wait_for_results(batcher, PendingRequest(asked, run, saliency, is_table))
         return [
             ItemRows([RejectedRow(None, result["error"])])
