@@ -1,4 +1,4 @@
-"""Label maps: inline, as a dict and as a file; merging, dropping, and labels that nobody declared."""
+"""Labels: other names for them, and the texts that describe them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from pssa.data import read
 from pssa.data.label_map import read_label_map
+from pssa.data.label_texts import label_sentences, read_label_texts
 from pssa.errors import InputError
 
 STARS = {"5": "positive", "4": "positive", "3": "", "1": "negative"}
@@ -55,3 +56,27 @@ def test_labels_that_only_the_map_names_are_declared_by_it() -> None:
     assert read(rows("5", "1"), label_map="5=good,1=bad").labels == ("good", "bad")
     with pytest.raises(InputError, match="gives 'bad', which is not one of good"):
         read(rows("5", "1"), label_map="5=good,1=bad", labels=("good", "mixed"))
+
+
+TEXTS = {"good": "I like the {aspect}", "bad": "{aspect} is bad"}
+
+
+def test_texts_are_given_as_a_dict_or_in_one_line() -> None:
+    assert read_label_texts(TEXTS) == TEXTS
+    assert read_label_texts("good=I like the {aspect}, bad={aspect} is bad") == TEXTS
+    assert read_label_texts({}) == {}
+
+
+@pytest.mark.parametrize("given", [3, "good", {"good": "I like it"}, {"good": "{aspect} {aspect}"}, {"good": 1}])
+def test_a_text_says_where_the_aspect_stands(given: Any) -> None:
+    with pytest.raises(InputError, match=r"label_texts.*\{aspect\}"):
+        read_label_texts(given)
+
+
+def test_every_label_is_shown_for_every_aspect() -> None:
+    found = label_sentences(TEXTS, ("bad", "good"), ["hard disk", "screen"])
+    assert [(one.text, one.aspect_text, one.label) for one in found[:2]] == [
+        ("hard disk is bad", "hard disk", "bad"),
+        ("I like the hard disk", "hard disk", "good"),
+    ]
+    assert [one.aspect_text for one in found] == ["hard disk", "hard disk", "screen", "screen"]

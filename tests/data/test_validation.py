@@ -1,13 +1,16 @@
-"""Checks of values from outside, and how messages quote them."""
+"""Checks of values from outside, how messages quote them, and how numbers are shown."""
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pssa.data.json_objects import _Scanner
+from pssa.data.numbers import p_value, percent, points
 from pssa.data.validation import (
     format_error,
     integer,
@@ -112,3 +115,42 @@ def test_finite_numbers(value: object, finite: bool) -> None:
 @pytest.mark.parametrize("value", ["1", None, 10**400, 1j])
 def test_what_no_float_can_hold_is_no_finite_number(value: object) -> None:
     assert not is_finite_number(value)
+
+
+def test_shares_are_percentages_with_one_decimal() -> None:
+    assert percent(0.68757) == "68.8 %"
+    assert percent(0.2, 0) == "20 %"
+
+
+def test_differences_have_a_sign() -> None:
+    assert points(0.0123) == "+1.2 points"
+    assert points(-0.5) == "-50.0 points"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0, "p < 0.001"), (0.0009, "p < 0.001"), (0.0124, "p = 0.012"), (1.0, "p = 1.000")]
+)
+def test_no_p_is_zero(p: float, text: str) -> None:
+    assert p_value(p) == text
+
+
+OBJECTS = [{}, {"a": {"b": '}{"\\'}, "c": '"[,]\\"'}, {"text": "\\\\", "list": [{}, {"x": "\u2028😀"}]}, {}]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_objects_are_found_wherever_a_part_ends(size: int) -> None:
+    text = "\ufeff[" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in OBJECTS) + "]"
+    scanner = _Scanner()
+    found = [each for start in range(0, len(text), size) for each in scanner.feed(text[start : start + size])]
+    assert [json.loads(str(each)) for each in found] == OBJECTS
+    assert scanner.unfinished() is None
+
+
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_long_string_is_not_read_again_with_each_part(end: str) -> None:
+    scanner = _Scanner()
+    for part in ('[{"text": "', "x" * 1000, "y" * 1000 + end):
+        assert list(scanner.feed(part)) == []
+    assert scanner._place == len(scanner._text) - len(end)
+    (found,) = scanner.feed(('"' if end else "") + '"}')
+    assert len(json.loads(str(found))["text"]) == 2000 + len(end)

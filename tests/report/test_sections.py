@@ -1,19 +1,23 @@
-"""The sections of a report, with numbers that are known."""
+"""Sections of the report about a run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.report.documents import Element, parse
 
+import pssa
 from pssa import __version__
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.example import Corpus, Example
 from pssa.data.numbers import p_value, percent
 from pssa.data.tokenize import tokenize
 from pssa.evaluation import score
+from pssa.report.confidence import confidence_section
 from pssa.report.run_reader import ReportedRun
 from pssa.report.sections import (
     ComparedPrediction,
@@ -26,10 +30,13 @@ from pssa.report.sections import (
     run_section,
     scores_section,
 )
+from pssa.report.stress_section import stress_section
 from pssa.runs import Config, load
+from pssa.runs.calibration import Calibration
 from pssa.runs.evaluate import Evaluation, compare, evaluate
 from pssa.runs.explain import trust
 from pssa.runs.resolve import resolve
+from pssa.stress import KINDS, make_variants, stress
 
 LABELS = ("positive", "negative")
 GOLD = ("positive",) * 4 + ("negative",) * 4
@@ -377,3 +384,39 @@ def test_numbers_are_those_of_the_library(run: Path, held_out: Corpus) -> None:
 
 def test_where_nothing_can_be_measured_the_reason_is_given() -> None:
     assert "Not measured: none of them has a word" in faithfulness_section("none of them has a word").html
+
+
+GOLD_CONFIDENCE = ("positive", "positive", "negative", "negative")
+SAID = ("positive", "negative", "negative", "negative")
+TESTED = Evaluation(score(GOLD_CONFIDENCE, SAID, LABELS), {}, GOLD_CONFIDENCE, SAID, (0.9, 0.6, 0.8, 0.7))
+KEPT: Any = SimpleNamespace(
+    calibration=Calibration(1.5, "held-out data of the search", 4, False, 0.2, 0.1, (0.9, 0.6, 0.8, 0.7), (True,) * 4)
+)
+PLAIN: Any = SimpleNamespace(calibration=None)
+
+
+def test_test_data_comes_first() -> None:
+    section = confidence_section({"run": TESTED}, {"run": KEPT})
+    assert section is not None
+    assert "the test data" in section.html
+    assert "25.0 %" in section.html  # errors if everything is answered
+    assert "0.0 %" in section.html  # without the least confident answer
+
+
+def test_kept_predictions_serve_where_there_is_no_test_data() -> None:
+    section = confidence_section({}, {"run": KEPT})
+    assert section is not None
+    assert "held-out data of the search" in section.html
+    assert confidence_section({}, {"run": PLAIN}) is None
+
+
+def test_right_answers_and_mistakes_of_both_runs_are_shown(run: Path, base: Path, held_out: Corpus) -> None:
+    classifiers = {"mined": pssa.load(run), "base": pssa.load(base)}
+    result = stress(classifiers["mined"], make_variants(held_out))
+    html = str(stress_section(classifiers, held_out).html)
+    assert all(f">{kind}</th>" in html for kind in (*KINDS, "originals", "all right"))
+    assert f"{100 * result.as_dict()['all_right']:.1f} %" in html
+    assert "McNemar" in html
+    assert f"{len(result.mistakes)} variants wrong" in html
+    assert html.count('class="heat-map"') == 2 * min(6, len(result.mistakes)) > 0
+    assert "McNemar" not in str(stress_section({"mined": classifiers["mined"]}, held_out).html)

@@ -1,14 +1,19 @@
-"""The folder is the list of saliencies."""
+"""Saliencies by name, and the two that need no gradient: attention and random scores."""
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
+import torch
+from tests.saliency.toys import Toy, make_batch
 
 from pssa import saliency
 from pssa.errors import InputError
+from pssa.saliency import score_words
+from pssa.saliency.attention import Attention
+from pssa.saliency.random import Random
 
 
 @pytest.mark.parametrize("name", saliency.names())
@@ -30,3 +35,51 @@ def test_an_unknown_option_is_answered_with_the_known_ones() -> None:
         saliency.build("integrated_gradients", {"step": 3})
     with pytest.raises(InputError, match="unknown option 'seed' of saliency"):
         saliency.build("attention", {"seed": 3})
+
+
+# A special token, the aspect, a word of two pieces and a word of one.
+BATCH = make_batch([[9, 3, 4, 5, 6]], [[0, 1, 1]], word_of=[[-1, 0, 1, 1, 2]])
+
+
+def test_the_weights_of_a_words_pieces_are_summed() -> None:
+    model = Toy(torch.zeros(10, 1), torch.zeros(1, 2), attention=torch.tensor([[0.0, 0.2, 0.1, 0.3, 0.4]]))
+    assert Attention()(model, BATCH)[0].tolist() == pytest.approx([0.2, 0.4, 0.4])
+    assert score_words(Attention(), model, BATCH)[0].tolist() == pytest.approx([0.0, 0.5, 0.5])
+
+
+def test_a_model_without_attention_is_refused_with_another_way() -> None:
+    with pytest.raises(InputError, match="no attention weights; use another"):
+        Attention()(Toy(torch.zeros(10, 1), torch.zeros(1, 2)), BATCH)
+
+
+TOY = Toy(torch.zeros(8, 1), torch.zeros(1, 2))
+RANDOM_BATCH = make_batch([[3] * 500, [4] * 500], [[1] * 500] * 2)
+
+
+def test_scores_are_uniform() -> None:
+    scores = Random()(TOY, RANDOM_BATCH)
+    assert 0 <= scores.min() < 0.01
+    assert 0.99 < scores.max() <= 1
+    assert scores.mean().item() == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_model_is_not_asked() -> None:
+    Random()(TOY, RANDOM_BATCH)
+    assert TOY.encoded == TOY.classified == []
+
+
+def test_an_example_keeps_its_scores_in_another_batch() -> None:
+    scores = Random(seed=4)(TOY, RANDOM_BATCH)
+    alone = replace(make_batch([[4, 4, 4]], [[1, 1, 1]]), index=torch.tensor([1]))
+    assert torch.equal(Random(seed=4)(TOY, alone)[0], scores[1, :3])
+    assert not torch.equal(scores[0], scores[1])
+
+
+def test_seeds_share_no_scores() -> None:
+    # Example 1 of seed 0 is not example 0 of seed 1.
+    assert not torch.equal(Random(0)(TOY, RANDOM_BATCH)[1], Random(1)(TOY, RANDOM_BATCH)[0])
+
+
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(InputError, match="seed is -1"):
+        Random(seed=-1)

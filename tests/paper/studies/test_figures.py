@@ -1,4 +1,4 @@
-"""Figures."""
+"""Figures and strip plots: what is drawn, and always the same bytes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 
 import pytest
 from defusedxml import ElementTree
+from tests.report.documents import parse
 
-from paper.studies.exhibit import Figure, Panel, PlotLine
+from paper.studies.exhibit import Figure, Panel, PlotLine, StripPlot, StripRow
 from paper.studies.figures import _canvas, _levels, draw
+from paper.studies.strip_plot import WIDTH, draw_strip_plot
 
 FIGURE = Figure(
     "sweep",
@@ -95,3 +97,28 @@ def test_the_legend_stays_within_the_figure_if_a_name_can(name: str) -> None:
     assert columns == 1 or box.width <= canvas.bbox.width
     assert box.y0 >= canvas.axes[0].get_window_extent().y1  # above the plots
     assert columns == {"M": 4, "a": 2, "{": 1}[name[0]]
+
+
+ROWS = (
+    StripRow("random words", -0.04, (-1.0, 0.92), kind="control"),
+    StripRow("ours & theirs", 2.0, (1.0, 3.0)),
+    StripRow("the paper", 4.0, kind="paper"),
+)
+
+
+def test_dots_lie_on_one_scale_and_within_the_drawing() -> None:
+    found = parse(draw_strip_plot(StripPlot("points", ROWS)))
+    low, high, small_low, small_high, ours = (
+        float(each.attributes["cx"]) for each in (*found.all("circle")[:2], *found.all("circle")[3:])
+    )
+    assert low < small_low < ours < small_high < WIDTH
+    assert ours - small_low == pytest.approx((high - low) / 1.92, abs=0.2)  # one point each
+    assert len(found.all("path", "paper")) == 1
+
+
+@pytest.mark.parametrize("values", [(0.0,), (5.0, 5.0), (0.001, 0.002), (-40.0, 3000.0)])
+def test_any_numbers_have_ticks_in_order(values: tuple[float, ...]) -> None:
+    drawing = draw_strip_plot(StripPlot("x", tuple(StripRow("row", value, error=0.1) for value in values)))
+    ticks = [float(x) for x in re.findall(r'<text class="quiet" x="([\d.]+)" y="\d+" text-anchor', drawing)]
+    assert len(ticks) >= 2
+    assert ticks == sorted(set(ticks))
