@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,17 +66,25 @@ def run(arguments: argparse.Namespace) -> int:
     pssa demo
     pssa demo --vectors glove.840B.300d.zip --out runs/demo
     """
+    from pssa.cli.evidence import print_examples
     from pssa.data import embedded
+    from pssa.data.evidence_file import read_evidence
     from pssa.report.run_report import write_report
     from pssa.runs import load
     from pssa.runs.evaluate import evaluate
 
-    out = _free_name(arguments.out)
+    if arguments.out.is_file():
+        raise InputError(f"{arguments.out} is a file; name a folder with --out")
+    names = chain([arguments.out], (arguments.out.with_name(f"{arguments.out.name}-{n}") for n in count(2)))
+    out = next(path for path in names if not path.exists())
     starter = load(STARTER)
     found = judge(starter, list(_REVIEWS))
     if not arguments.json:
         _show_starter(found, starter.saliency)
-        _announce_training(len(embedded.load("train")))
+        n_instances = len(embedded.load("train"))
+        say(f"\n2. How such a model is trained: {_SETTINGS['model']} on {n_instances} instances of made-up reviews.")
+        say("   First the baseline. Then mining collects the words that led models to their answers,")
+        say("   the evidence, and trains new models to look at them. This takes about a minute:")
     classifiers, test = _train_all(out, _SETTINGS | {"vectors": arguments.vectors or STARTER}), embedded.load("test")
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
     report = write_report(out / _REPORTED, out / "report.html", _initial(out), test, _SAMPLE)
@@ -90,7 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
         items = [as_dict(text, answers) for text, answers in zip(_REVIEWS, found, strict=True)]
         print_json({"runs": str(out), "report": str(report), "methods": methods, "starter": items})
         return 0
-    _show_evidence(out / _REPORTED / "evidence.jsonl")
+    evidence = out / _REPORTED / "evidence.jsonl"
+    say(f"\n3. Words mined for {_display_name(_REPORTED)} in the first sentences ({evidence}):")
+    say("[+k] active, deserves attention; [-k] misleading; k is the round; the aspect is in brackets")
+    mined = [example for example in read_evidence(evidence).examples if example.findings]
+    print_examples(mined[:3], 3)
     _show_predictions(classifiers)
     _show_scores(results)
     say("\nNext: give pssa try a review of yours, or start pssa serve for a page in your browser.")
@@ -118,12 +131,6 @@ def _show_starter(found: list[list[Answer]], saliency: str) -> None:
             say(f"     MISSED: {', '.join(sorted(missed))}")
         if not right and not answers:
             say("     no aspect")
-
-
-def _announce_training(n_instances: int) -> None:
-    say(f"\n2. How such a model is trained: {_SETTINGS['model']} on {n_instances} instances of made-up reviews.")
-    say("   First the baseline. Then mining collects the words that led models to their answers,")
-    say("   the evidence, and trains new models to look at them. This takes about a minute:")
 
 
 def _initial(out: Path) -> Path:
@@ -164,18 +171,6 @@ def _show_scores(results: dict[str, Evaluation]) -> None:
     say(_HONEST)
 
 
-def _show_evidence(path: Path) -> None:
-    from pssa.cli.evidence import print_examples
-    from pssa.data.evidence_file import read_evidence
-
-    say(
-        f"\n3. Words mined for {_display_name(path.parent.name)} in the first sentences ({path}):\n"
-        "[+k] active, deserves attention; [-k] misleading; k is the round; the aspect is in brackets"
-    )
-    mined = [example for example in read_evidence(path).examples if example.findings]
-    print_examples(mined[:3], 3)
-
-
 def _show_predictions(classifiers: dict[str, Classifier]) -> None:
     rows = []
     for text, aspect, right in _QUESTIONS:
@@ -193,17 +188,3 @@ def _show_predictions(classifiers: dict[str, Classifier]) -> None:
 def _display_name(method: str) -> str:
     """Return the method's name for tables."""
     return f"+{method.upper()}"
-
-
-def _free_name(path: Path) -> Path:
-    """Return `path`, or the first of path-2, path-3, ... that does not exist.
-
-    :raises InputError: if `path` is a file.
-    """
-    if path.is_file():
-        raise InputError(f"{path} is a file; name a folder with --out")
-    number, free = 1, path
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free

@@ -15,7 +15,6 @@ from pssa.data.numbers import p_value, percent, points
 from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
-    from pssa.data.example import Corpus
     from pssa.evaluation import AgainstChance, Agreement, Bootstrap, Estimate, Scores
     from pssa.evaluation.agreement import Hits
     from pssa.evaluation.reviews import ReviewScores
@@ -53,21 +52,28 @@ def run(arguments: argparse.Namespace) -> int:
     pssa evaluate runs/reviews --data test.csv --versus runs/base
     pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
     """
+    from pssa.data.opinion_words import evidence_source
     from pssa.progress import StepProgress
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate
+    from pssa.runs.explain import trust, trusted_saliencies
 
     classifiers = load_runs(arguments)
     if arguments.abstain is not None or arguments.abstain_risk is not None:
         given = {"threshold": arguments.abstain, "risk": arguments.abstain_risk}
         classifiers = [each.abstaining(**given) for each in classifiers]
     corpus = read_run_data(arguments, classifiers[0].labels)
+    needs_trust = arguments.faithfulness or arguments.saliency or arguments.evidence
+    names = [trusted_saliencies(each, arguments.saliency or ()) for each in classifiers] if needs_trust else []
+    evidence = evidence_source(arguments.evidence) if arguments.evidence else None
     with StepProgress("evaluate") as step:
         step("scoring")
         results = [evaluate(classifier, corpus) for classifier in classifiers]
         test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
         reviews = _score_reviews(arguments, classifiers[0])
         step("measuring saliencies")
-        trusts = _trusts(arguments, classifiers, corpus)
+        trusts = [
+            trust(each, corpus, own, evidence, arguments.seed) for each, own in zip(classifiers, names, strict=False)
+        ]
     overlap = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
         known = {"dropped": dict(corpus.dropped), "seen_in_training": overlap}
@@ -97,19 +103,6 @@ def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> Rev
         return None
     reviews, _ = read_reviews(arguments.data, **reading(arguments, classifier.labels))
     return evaluate_reviews(classifier, reviews)
-
-
-def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
-    """Measure the saliencies of each run, if an option needs it."""
-    from pssa.data.opinion_words import evidence_source
-    from pssa.runs.explain import trust, trusted_saliencies
-
-    if not (arguments.faithfulness or arguments.saliency or arguments.evidence):
-        return []
-    # Check all input before anything that takes long.
-    names = [trusted_saliencies(classifier, arguments.saliency or ()) for classifier in classifiers]
-    evidence = evidence_source(arguments.evidence) if arguments.evidence else None
-    return [trust(each, corpus, own, evidence, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
 
 
 def _as_dict(results: list[Evaluation], test: tuple[Bootstrap, float] | None, trusts: list[Trust]) -> dict[str, Any]:
@@ -202,7 +195,11 @@ def _print_trust(trust: Trust, versus: Trust | None = None) -> None:
     if rows:
         columns = ("", "sentences", "precision at 1", "recall at 3", "mass")
         print_table("agreement with human opinion words", columns, rows)
-    rows = [row for prefix, each in both.items() for row in _correlation_rows(prefix, each)]
+    rows = []
+    for prefix, each in both.items():
+        for pair in each.correlation:
+            found = ("-" if value is None else _format(value, scale=1) for value in (pair.kendall, pair.spearman))
+            rows.append([f"{prefix}{pair.first},\n{pair.second}", str(pair.instances), *found])
     if rows:
         print_table("rank correlation of saliencies", ("", "sentences", "Kendall's tau-b", "Spearman's rho"), rows)
 
@@ -235,12 +232,6 @@ def _agreement_rows(prefix: str, agreement: Agreement) -> Iterator[list[str]]:
 def _hits_row(name: str, hits: Hits, part: str) -> list[str]:
     sign = "+" if part == "difference" else ""
     return [name, str(hits.instances), *(_format(getattr(getattr(hits, column), part), sign) for column in _HITS)]
-
-
-def _correlation_rows(prefix: str, trust: Trust) -> Iterator[list[str]]:
-    for pair in trust.correlation:
-        found = ("-" if each is None else _format(each, scale=1) for each in (pair.kendall, pair.spearman))
-        yield [f"{prefix}{pair.first},\n{pair.second}", str(pair.instances), *found]
 
 
 def _name(prefix: str, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.data.example import Example
-    from pssa.data.rows import Row
     from pssa.runs.answers import Explanation
 
 _OFFSETS = re.compile(r"(\d+):(\d+)")
@@ -101,38 +100,30 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[str], bool]:
     """Return the examples to explain, warnings about them, and whether the input has more rows."""
-    from pssa.data.io import stream
-
-    if arguments.input is not None:
-        set_row_defaults(arguments, [str(arguments.input)])
-        options = {name: getattr(arguments, name) for name in ROWS}
-        rows = stream(arguments.input, **options)
-        return _read_rows(arguments.input, rows, arguments.limit)
-    try:
-        arguments.text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError("--text is not UTF-8; encode it as UTF-8, or put it in a file for --input") from error
-    warnings: list[str] = []
-    return [_place(arguments.text, aspect, warnings.append) for aspect in arguments.aspect], warnings, False
-
-
-def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
-    """Find the aspect in the text; `3:8` means offsets unless the text contains it."""
     from pssa.data.example import Example
     from pssa.data.fields import example_from_fields
-
-    offsets = _OFFSETS.fullmatch(aspect)
-    if offsets and aspect not in text:
-        return Example.from_text(text, (int(offsets[1]), int(offsets[2])))
-    return example_from_fields({"text": text, "aspect": aspect}, ordinal_required=False, warn=warn)
-
-
-def _read_rows(path: Path, rows: Iterator[Row], limit: int) -> tuple[list[Example], list[str], bool]:
-    from pssa.data.fields import example_from_fields
+    from pssa.data.io import stream
 
     examples: list[Example] = []
     warnings: list[str] = []
-    for row in islice(rows, limit):
+    if arguments.input is None:
+        text = arguments.text
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError("--text is not UTF-8; encode it as UTF-8, or put it in a file for --input") from error
+        for aspect in arguments.aspect:
+            offsets = _OFFSETS.fullmatch(aspect)
+            if offsets and aspect not in text:  # `3:8` means offsets unless the text contains it
+                examples.append(Example.from_text(text, (int(offsets[1]), int(offsets[2]))))
+                continue
+            fields = {"text": text, "aspect": aspect}
+            examples.append(example_from_fields(fields, ordinal_required=False, warn=warnings.append))
+        return examples, warnings, False
+    path = arguments.input
+    set_row_defaults(arguments, [str(path)])
+    rows = stream(path, **{name: getattr(arguments, name) for name in ROWS})
+    for row in islice(rows, arguments.limit):
         fields = {key: value for key, value in row.fields.items() if key != "label"}
         found: list[str] = []
         try:

@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pssa.cli._options import add_model, add_training, file_config, training_settings
 from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
@@ -16,10 +16,6 @@ from pssa.data.numbers import percent
 from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
 from pssa.runs.settings import Config
-
-if TYPE_CHECKING:
-    from pssa.aspects.train import TaggerTraining
-    from pssa.data.evidence import Evidence
 
 _N_ADVICE = 3  # at most
 
@@ -52,6 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
     pssa train --resume runs/reviews
     """
+    from pssa.aspects.find import FOLDER, has_tagger
+    from pssa.aspects.train import prepare_tagger, resume_aspects
+    from pssa.data.evidence import KINDS
+    from pssa.data.evidence_file import read_evidence
+    from pssa.runs.directory import RunDirectory
+    from pssa.runs.run_metrics import FILE, read_metrics
     from pssa.runs.training_run import finish_run, write_run
     from pssa.runs.warm_start import merge_settings
     from pssa.training import Team
@@ -65,27 +67,42 @@ def run(arguments: argparse.Namespace) -> int:
     whole = merge_settings(config, settings)
     if arguments.resume is None and (whole.data.train is None or arguments.out is None):
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
-    out = arguments.resume or arguments.out
+    out, is_main = arguments.resume or arguments.out, Team.from_environment().is_main
     try:
-        tagger = _prepare_tagger(arguments, whole)
+        on_begin = None
+        if (arguments.find_aspects or arguments.aspects_train) and is_main:  # a tagger is trained beside the classifier
+            RunDirectory.refuse_taken(arguments.out)
+            tagger = prepare_tagger(whole, arguments.aspects_train, whole.data.train, arguments.out)
+            on_begin = tagger.begin_within
         with TrainingProgress() as bars:
             if arguments.resume is not None:
                 finish_run(out, bars, progress=False)
             else:
                 watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-                on_begin = tagger.begin_within if tagger else None
                 write_run(None, out, config=config, on_begin=on_begin, **watch, **settings)
-        _train_tagger(out)
+        if has_tagger(out) and is_main:
+            with TrainingProgress(score="F1") as tagger_bars:
+                resume_aspects(out / FOLDER, tagger_bars)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
-    # Of processes that train together, only the main one prints.
-    if Team.from_environment().is_main:
-        if bars.result is None and not arguments.json:
+    if not is_main:  # of processes that train together, only the main one prints
+        return 0
+    path = out / "evidence.jsonl"
+    if bars.result is not None:
+        metrics, evidence = bars.result
+    else:
+        if not arguments.json:
             print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
-        metrics, evidence = bars.result or _read_result(out)
-        _summarise(out, metrics, _count_words(out, evidence), as_json=arguments.json)
+        metrics, evidence = read_metrics(out / FILE), read_evidence(path) if path.is_file() else None
+    words: dict[str, Any] = {}
+    if evidence is not None:
+        counts = {kind: sum(len(getattr(one, kind)) for one in evidence.examples) for kind in KINDS}
+        words = {"evidence": str(path), **counts}
+        if not any(counts.values()):
+            warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
+    _summarise(out, metrics, words, as_json=arguments.json)
     return 0
 
 
@@ -117,30 +134,6 @@ def _train_joint(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _prepare_tagger(arguments: argparse.Namespace, config: Config) -> TaggerTraining | None:
-    """Return the tagger to be trained beside the classifier, if there is to be one."""
-    from pssa.aspects.train import prepare_tagger
-    from pssa.runs.directory import RunDirectory
-    from pssa.training import Team
-
-    if not (arguments.find_aspects or arguments.aspects_train) or not Team.from_environment().is_main:
-        return None
-    RunDirectory.refuse_taken(arguments.out)
-    return prepare_tagger(config, arguments.aspects_train, config.data.train, arguments.out)
-
-
-def _train_tagger(out: Path) -> None:
-    """Train the tagger of a run that has one, unless that is done."""
-    from pssa.aspects.find import FOLDER, has_tagger
-    from pssa.aspects.train import resume_aspects
-    from pssa.training import Team
-    from pssa.training.progress import TrainingProgress
-
-    if has_tagger(out) and Team.from_environment().is_main:
-        with TrainingProgress(score="F1") as bars:
-            resume_aspects(out / FOLDER, bars)
-
-
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
     """Refuse options beside `--resume`: a run keeps its own settings, and nothing is silently ignored."""
     for name, value in vars(arguments).items():
@@ -149,15 +142,6 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"{option} cannot be used with --resume, because the run keeps its own settings; leave it out"
             )
-
-
-def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
-    """Return metrics and evidence of a run that was finished before."""
-    from pssa.data.evidence_file import read_evidence
-    from pssa.runs.run_metrics import FILE, read_metrics
-
-    path = out / "evidence.jsonl"
-    return read_metrics(out / FILE), read_evidence(path) if path.is_file() else None
 
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
@@ -203,22 +187,8 @@ def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
         say("\nWhat would help most:")
         for line in advice[:_N_ADVICE]:
             say(f"- {for_command_line(line)}")
-    _print_next(shlex.quote(str(out)))
-
-
-def _print_next(run: str) -> None:
+    run = shlex.quote(str(out))
     say("\nNext:")
     say(f"  score on new data      pssa evaluate {run} --data TEST.csv")
     say(f"  report to share        pssa report {run} --data TEST.csv --out report.html")
     say(f"  try in the browser     pssa serve {run}")
-
-
-def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:
-    """Return the run's evidence file and the number of words in it, if it has one; warn if there are none."""
-    if evidence is None:
-        return {}
-    kinds = ("active", "misleading")
-    counts = {kind: sum(len(getattr(example, kind)) for example in evidence.examples) for kind in kinds}
-    if not any(counts.values()):
-        warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
-    return {"evidence": str(out / "evidence.jsonl"), **counts}
