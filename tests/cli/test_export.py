@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
-from tests.runs.hub_server import Hub, open_hub
-
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+from tests.runs.hub_stub import Hub, open_hub
 
 
 @pytest.fixture

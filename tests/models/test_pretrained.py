@@ -17,7 +17,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from tests.models.encoders import ARCHITECTURES, tiny_encoder, write_encoder
-from tests.runs.hub_server import Repository, point_library_at, serve
+from tests.runs.hub_stub import Repository, open_hub
 from torch import nn
 
 from pssa.errors import InputError, MissingExtra
@@ -416,11 +416,9 @@ def test_a_cache_with_all_parts_asks_no_network(tmp_path: Path, monkeypatch: pyt
 
 
 def open_served(files: dict[str, bytes], cache: Path, patch: pytest.MonkeyPatch) -> Pretrained:
-    """The encoder of these files, by the real library from a hub that holds nothing else."""
-    with serve() as hub:
-        point_library_at(hub, cache, patch)
-        hub.repositories["someone/encoder"] = repository = Repository(private=False)
-        repository.commit("main", files, "an encoder")
+    """The encoder of these files, from a hub that holds nothing else."""
+    with open_hub(cache, patch) as hub:
+        hub.repositories["someone/encoder"] = Repository(branches={"main": files})
         return Pretrained.open("someone/encoder")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.models.encoders import write_encoder
-from tests.runs.hub_server import Hub, open_hub
+from tests.runs.hub_stub import Hub, open_hub
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example

@@ -1,11 +1,9 @@
-"""Runs on a model hub, here a server of the test: what is uploaded, and what comes back."""
+"""Runs on a model hub, here a stub of the library's client: what is uploaded, and what comes back."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.runs.hub_server import TOKEN, Hub, Repository, point_library_at, serve
+from tests.runs.hub_stub import Hub, Repository
 
 import pssa
 from pssa.data.example import Corpus
@@ -21,8 +19,6 @@ from pssa.errors import InputError, MissingExtra
 from pssa.runs.hub import push_to_hub
 from pssa.runs.training_run import write_run
 
-# The library's own way of sending a large file.
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 library = pytest.importorskip("huggingface_hub")
 
 
@@ -40,13 +36,10 @@ def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_r
         pssa.load("hf:owner/model", precision="half")
 
 
-def test_what_was_fetched_once_needs_no_network(
-    finished_run: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serve() as hub:
-        point_library_at(hub, tmp_path, monkeypatch)
-        push_to_hub(finished_run, "owner/model")
-        expected = pssa.load("hf:owner/model").torch.probabilities(corpus)
+def test_what_was_fetched_once_needs_no_network(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
+    push_to_hub(finished_run, "owner/model")
+    expected = pssa.load("hf:owner/model").torch.probabilities(corpus)
+    hub.online = False
     assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
     with pytest.raises(InputError, match="other: not in the cache, and the hub"):
         pssa.load("hf:owner/other")
@@ -100,14 +93,13 @@ def test_a_private_repository_is_seen_by_its_owner_alone(
     push_to_hub(finished_run, "owner/model", private=True)
     assert hub.repositories["owner/model"].private
     pssa.load("hf:owner/model")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(finished_run / "no such cache"))
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(InputError, match="owner/model: no such repository"):
         pssa.load("hf:owner/model")
 
 
 def test_nothing_private_goes_into_a_public_repository(hub: Hub, finished_run: Path) -> None:
-    hub.repositories["owner/model"] = Repository(private=False, commits={"a": {}}, branches={"main": "a"})
+    hub.repositories["owner/model"] = Repository(branches={"main": {}})
     with pytest.raises(InputError, match="owner/model exists already and is public"):
         push_to_hub(finished_run, "owner/model", private=True)
     assert hub.files("owner/model") == {}
@@ -142,16 +134,10 @@ def test_what_is_no_name_is_told(hub: Hub, finished_run: Path, name: str) -> Non
 
 def test_a_repository_without_a_run_is_refused_before_its_weights_are_fetched(hub: Hub) -> None:
     tree = {"model.safetensors": b"somebody else's", "config.json": b"{}"}
-    hub.repositories["owner/other"] = Repository(private=False, commits={"a": tree}, branches={"main": "a"})
+    hub.repositories["owner/other"] = Repository(branches={"main": tree})
     with pytest.raises(InputError, match="owner/other: not a run: it has no"):
         pssa.load("hf:owner/other")
     assert not any("safetensors" in request for request in hub.requests)
-
-
-def test_a_failed_upload_is_told_by_its_reason(hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.runs.hub_server._digest", lambda content: "0" * 64)
-    with pytest.raises(InputError, match=r"owner/model: .*the content is not what"):
-        push_to_hub(finished_run, "owner/model")
 
 
 def test_what_is_no_finished_run_is_refused_before_the_hub_is_asked(hub: Hub, copied_run: Path, tmp_path: Path) -> None:
@@ -169,33 +155,6 @@ def test_a_missing_library_is_named_with_its_extra(finished_run: Path, monkeypat
         with pytest.raises(MissingExtra, match="huggingface_hub is not installed; get it"):
             call()
 
-
-@pytest.mark.slow
-def test_the_environment_says_which_hub_and_who_asks(finished_run: Path, corpus: Corpus, tmp_path: Path) -> None:
-    """In processes of their own, since the library reads the environment when it is imported."""
-    expected = pssa.load(finished_run).torch.probabilities(corpus[:1]).tolist()
-    example = {"text": corpus[0].text, "span": corpus[0].aspect_chars}
-    fetch = (
-        "import json, sys, pssa; from pssa.data.example import Example;"
-        f"example = Example.from_text({example['text']!r}, {example['span']!r});"
-        "print(json.dumps(pssa.load('hf:owner/model').probabilities([example]).tolist()))"
-    )
-
-    def run(*words: str) -> str:
-        command = [sys.executable, *words]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-
-    with serve() as hub:
-        own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
-        own |= {"HF_HUB_ETAG_TIMEOUT": "120", "HF_HUB_DOWNLOAD_TIMEOUT": "120"}  # seconds
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | own
-        told = json.loads(run("-m", "pssa", "export", str(finished_run), "--hub", "owner/model", "--json"))
-        assert told["hub"] == f"{hub.endpoint}/owner/model"
-        assert json.loads(run("-c", fetch)) == expected
-    assert json.loads(run("-c", fetch)) == expected
-
-
-# The library's own way of sending a large file.
 
 FILES = {
     "README.md",
@@ -296,5 +255,5 @@ def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_
     hub.files("owner/model")["picture.png"] = b"theirs"
     (copied_run / "evidence.jsonl").unlink()
     push_to_hub(copied_run, "owner/model", message="second")
-    assert hub.repositories["owner/model"].messages[1:] == ["first", "second"]
+    assert hub.repositories["owner/model"].messages == ["first", "second"]
     assert set(hub.files("owner/model")) == {*FILES, THEIRS, "picture.png"}
