@@ -12,9 +12,9 @@ import torch
 from safetensors import safe_open
 from tests.models.encoders import tiny_encoder, write_encoder
 
-from pssa.data.plain_tokenizer import PlainTokenizer
 from pssa.errors import InputError
 from pssa.models import Pretrained
+from pssa.models._plain_tokenizer import PlainTokenizer
 
 MARKING = """
 from pathlib import Path

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import transformers
-from tests.data.tokenizers import byte_pair, sentence_piece, word_piece
+from tests.models.tokenizers import byte_pair, sentence_piece, word_piece
 from torch import nn
 
 from pssa.models import Pretrained

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from tests.data.tokenizers import word_piece
 from tests.models.encoders import ARCHITECTURES, tiny_encoder
+from tests.models.tokenizers import word_piece
 from tests.models.variants import N_LABELS, build, index, predict
 from torch import Tensor
 

@@ -83,20 +83,17 @@ class WordTagger(nn.Module):
         """Represent each word by its context."""
         ids, letters = batch.positions[..., 0], batch.positions[..., 1:]
         rows = lookup(self.words, self.get_buffer("unseen"), ids)
-        rows = torch.cat([rows, self._read_letters(letters)], dim=-1)
+        n_rows, n_words, n_letters = letters.shape
+        vectors = self.letters(letters.reshape(n_rows * n_words, n_letters)).transpose(1, 2)
+        # The strongest answer of each filter anywhere in a word.
+        shapes = functional.relu(self.shapes(vectors)).amax(dim=2).view(n_rows, n_words, -1)
+        rows = torch.cat([rows, shapes], dim=-1)
         states, last = self.context(dropout(rows, self.dropout, self.training), batch.lengths)
         return Encoding(dropout(states, self.dropout, self.training), last)
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
         """Score the tags of each word."""
         return Prediction(self.output(encoding.words).transpose(1, 2), None)
-
-    def _read_letters(self, letters: Tensor) -> Tensor:
-        """(B, N, F) the strongest answer of each filter anywhere in a word."""
-        n_rows, n_words, n_letters = letters.shape
-        vectors = self.letters(letters.reshape(n_rows * n_words, n_letters)).transpose(1, 2)
-        found = functional.relu(self.shapes(vectors)).amax(dim=2)
-        return found.view(n_rows, n_words, -1)
 
 
 class EncoderTagger(nn.Module):
@@ -185,7 +182,12 @@ def _index_words(examples: Sequence[Example], vocabulary: Vocabulary) -> Indexed
     for row, example in enumerate(examples):
         words = example.words
         ids = vocabulary.encode(words)
-        rows = [[number, *_letter_ids(word)] for number, word in zip(ids, words, strict=True)]
+        rows = []
+        for number, word in zip(ids, words, strict=True):
+            if len(word) > _MAX_LETTERS:
+                word = word[: _MAX_LETTERS // 2] + word[-_MAX_LETTERS // 2 :]
+            letters = [min(max(ord(letter), 1), _CHARACTERS - 1) for letter in word]
+            rows.append([number, *letters, *[0] * (_MAX_LETTERS - len(letters))])
         positions[row, : len(rows)] = torch.tensor(rows)
     places = torch.arange(width).expand(len(examples), -1)
     real = places < lengths[:, None]
@@ -200,13 +202,6 @@ def _index_words(examples: Sequence[Example], vocabulary: Vocabulary) -> Indexed
     )
     ones = torch.ones_like(lengths)
     return IndexedCorpus(table, torch.stack([lengths, ones, lengths], dim=1), vocabulary.mask_id)
-
-
-def _letter_ids(word: str) -> list[int]:
-    if len(word) > _MAX_LETTERS:
-        word = word[: _MAX_LETTERS // 2] + word[-_MAX_LETTERS // 2 :]
-    ids = [min(max(ord(letter), 1), _CHARACTERS - 1) for letter in word]
-    return ids + [0] * (_MAX_LETTERS - len(ids))
 
 
 def decode(logits: Tensor, lengths: Tensor) -> list[list[int]]:

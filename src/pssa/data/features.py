@@ -1,7 +1,7 @@
 """`Features`, examples as padded arrays: what a model reads, whether torch or ONNX Runtime computes it.
 
 A position is what the model reads: a word, or a piece of one. Evidence and explanations are about words; `word_of` maps positions
-to words. `word_features` makes words into positions; `PieceCutter` (`pssa.data.pieces`) makes pieces of words into positions.
+to words. `word_features` makes words into positions; `PieceCutter` (`pssa.models._pieces`) makes pieces of words into positions.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ import torch
 from torch import nn
 
 from pssa.data.files import sync_tree
-from pssa.data.pieces import PieceCutter
 from pssa.errors import InputError, MissingExtra
 from pssa.models._encoder_folder import check_weights, find_folder, first_line, read_description, weight_files
 from pssa.models._layers import refuse_outsized
+from pssa.models._pieces import PieceCutter
 
 # What the configurations of different architectures call the dropouts of their layers.
 _DROPOUTS = (

@@ -16,13 +16,13 @@ import torch
 
 from pssa import models
 from pssa.data.example import Corpus, Example
-from pssa.data.pieces import PieceCutter
-from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.validation import format_error
 from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
+from pssa.models._pieces import PieceCutter
+from pssa.models._plain_tokenizer import ReadPieces
 from pssa.runs.directory import read_json, write_json
 from pssa.runs.settings import Config, DataConfig
 

@@ -18,13 +18,13 @@ from pssa import models
 from pssa import saliency as saliencies
 from pssa.aspects.find import Finder
 from pssa.data.example import Example
-from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError, setting
 from pssa.evaluation.calibration import scale
 from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.evaluation.predict import Encoder, predict_logits, start_logits
 from pssa.models import IndexedCorpus
+from pssa.models._plain_tokenizer import ReadPieces
 from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 from pssa.training.ensembles import combine

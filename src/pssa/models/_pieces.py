@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from pssa.data.example import Example
 from pssa.data.features import PADDING, SECOND, SPECIAL, Array, Features, label_ids
-from pssa.data.plain_tokenizer import PlainTokenizer, ReadPieces, flat_array
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, PssaWarning
+from pssa.models._plain_tokenizer import PlainTokenizer, ReadPieces, flat_array
 
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no character beyond is white space
 

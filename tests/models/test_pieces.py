@@ -9,17 +9,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.data.cutting import TOKENIZERS, cutter, index, tokens, word_of
-from tests.data.tokenizers import KINDS, word_piece
+from tests.models.cutting import TOKENIZERS, cutter, index, tokens, word_of
+from tests.models.tokenizers import KINDS, word_piece
 from tokenizers import AddedToken
 
 from pssa.data import read
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.features import PADDING, SECOND, SPECIAL
-from pssa.data.pieces import PieceCutter
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus
+from pssa.models._pieces import PieceCutter
 
 LAPTOPS = Example.from_text("the laptops is bad", (4, 11), label="negative")
 SHORT = Example.from_text("good food", (5, 9), label="positive")

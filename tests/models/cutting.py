@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.data.tokenizers import KINDS
+from tests.models.tokenizers import KINDS
 
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.data.pieces import PieceCutter
 from pssa.models import IndexedCorpus
+from pssa.models._pieces import PieceCutter
 
 TOKENIZERS = {kind: make() for kind, make in KINDS.items()}
 

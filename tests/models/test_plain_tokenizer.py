@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.data.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_piece, word_piece, wrap
+from tests.models.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_piece, word_piece, wrap
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from pssa.data.plain_tokenizer import PlainTokenizer
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
+from pssa.models._plain_tokenizer import PlainTokenizer
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
