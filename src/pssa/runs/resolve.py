@@ -200,8 +200,9 @@ def loop_settings(config: Config, device: torch.device) -> Settings:
     given = {f.name: getattr(config.training, f.name, None) for f in fields(Settings)}
     chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
     uses_encoder = models.uses_encoder(config.model)
-    # On a GPU steps are recorded, and finding equal rows would make the host wait.
-    chosen["share_sentences"] = bool(config.training.share_sentences) and device.type == "cpu" and uses_encoder
+    # On a GPU steps are recorded, and finding equal rows would make the host wait; a compiler needs steps of one shape.
+    is_plain = device.type == "cpu" and uses_encoder and not config.training.compile
+    chosen["share_sentences"] = is_plain and bool(config.training.share_sentences)
     defaults: dict[str, Any] = {
         "precision": "bfloat16" if uses_encoder and computes_bfloat16(device) else "float32",
         # An encoder sees few different widths, so that a step can be captured once for each and replayed.

@@ -138,7 +138,7 @@ class RunContext:
         if self.prepared_data.start is not None:
             model.load_state_dict(self.prepared_data.start)
         model = model.to(self.device)
-        if self.settings.share_sentences and not self.settings.compile:
+        if self.settings.share_sentences:
             models.share_sentences(model, half=self.settings.precision == "bfloat16")
         if self.config.data.label_texts:
             init_output_layer(model, self.label_sentences.to(self.device), self.train_data.to(self.device))
