@@ -21,8 +21,10 @@ from pssa.models.memnet import MemoryNetwork
 from pssa.predict import Scoring
 from pssa.predict.scorer import Scorer, default_window_rows, open_scorer
 from pssa.runs.answers import Answer, Question
+from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
+from pssa.runs.saved_model import Description, save_weights
 from pssa.runs.torch_runtime import TorchRuntime
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
@@ -118,6 +120,27 @@ def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.Monke
     for options, threads in (({}, 5), ({"refine": "average"}, 1)):
         model = models.build("bertabsa", featurizer.table, 3, options, seed=0)
         assert TorchRuntime("bertabsa", DEFAULT_LABELS, featurizer, (model,)).n_threads == threads
+
+
+@pytest.mark.parametrize(
+    ("is_native", "precision", "expected"),
+    [
+        (True, "auto", torch.bfloat16),
+        (False, "auto", torch.float32),
+        (True, "float32", torch.float32),
+        (False, "bfloat16", torch.bfloat16),
+    ],
+)
+def test_files_are_scored_in_what_the_processor_computes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_native: bool, precision: str, expected: torch.dtype
+) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": is_native}, raising=False)
+    featurizer, asked = PieceFeaturizer(tiny_encoder(), pair=False), list[Any]()
+    model = models.build("bertabsa", featurizer.table, 3, {}, seed=0)
+    save_weights(tmp_path, model, Description("bertabsa", {}, DEFAULT_LABELS), featurizer)
+    monkeypatch.setattr(Classifier, "start", lambda self, *_, **__: asked.append(self.torch.model.encoder))
+    open_scorer(tmp_path, Scoring(device="cpu", precision=precision)).ask([])
+    assert {parameter.dtype for parameter in asked[0].body.parameters()} == {expected}
 
 
 def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

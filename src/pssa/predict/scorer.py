@@ -217,6 +217,8 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
         classifier = classifier.explaining(scoring.saliency)
     has_reasons = scoring.saliency is not None
     runtime: Any = classifier.runtime
+    if scoring.precision == "auto" and hasattr(runtime, "narrow"):  # that of torch
+        runtime.narrow()
     return Scorer(
         partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
         finding,

@@ -36,7 +36,7 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
     has trained it and mines next, else the newest checkpoint.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
-    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders where the device computes it.
+    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
     :param aspects_from: a run that finds aspects, the directory of a tagger, or `starter`; by default the run itself.
     :param aspects: names to look for instead, as a list or as text such as `food,"front desk"`.
     :param min_score: of an aspect that a joint model finds.

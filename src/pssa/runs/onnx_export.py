@@ -75,7 +75,7 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
         return export_joint(directory.root, path)
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
         directory.require_finished()
-    classifier = load(directory.root, precision="float32").torch
+    classifier = load(directory.root).torch
     model = _Answering(classifier).eval()
     with quiet_export(), torch.no_grad():
         traced, *others = _samples(classifier)

@@ -26,7 +26,7 @@ from pssa.data.vectors import PACKED, load_matrix
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
-from pssa.runs.devices import choose_device, computes_bfloat16
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import FileStore, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.settings import PRECISIONS, UNITS, Config
@@ -213,7 +213,7 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     if precision not in PRECISIONS:
         raise InputError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
     if models.uses_encoder(model):
-        return precision == "bfloat16" or (precision == "auto" and computes_bfloat16(device))
+        return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
     if precision == "bfloat16":
         known = ", ".join(filter(models.uses_encoder, models.names()))
         raise InputError(f"model {model} has no encoder and cannot use bfloat16; models that can: {known}")

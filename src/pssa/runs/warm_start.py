@@ -118,7 +118,7 @@ def open_warm_start(
     """
     run = _find_run(config.data.from_pretrained or "")
     _check_digest(run, config.data.from_digest)
-    source, labels = load(run, precision="float32").torch, config.data.labels
+    source, labels = load(run).torch, config.data.labels
     if not set(source.labels) & set(labels) and Team.from_environment().is_main:
         theirs, ours = ", ".join(source.labels), ", ".join(labels)
         what = f"none of the labels {ours} is one of {run_name(run)} ({theirs}), so its output layer is trained anew"
