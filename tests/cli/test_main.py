@@ -118,6 +118,7 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
         ),
         (("predict", "--inputs", "f"), "unrecognized arguments: --inputs f (did you mean --input?); see pssa predict"),
         (("train", "--wings"), "unrecognized arguments: --wings"),
+        (("train", "--folds", "5"), "unrecognized arguments: --folds 5 (did you mean --set folds=5?)"),
         (("train", "--val", "f"), "unrecognized arguments: --val f (did you mean --dev?); see pssa train --help"),
         (("train", "--modle", "x"), "unrecognized arguments: --modle x (did you mean --model?); see pssa train --help"),
         (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),

@@ -98,7 +98,7 @@ def test_the_command_to_train_with_it_can_be_given(
     rows = [f"The screen of {number} is fine.,screen,{labels[number % 3]}" for number in range(12)]
     Path("my data.txt").write_text("\n".join(["text,aspect,label", *rows]) + "\n")
     words = ("--labels", "good,bad", "--conflict", "keep", "--format", "csv", "--device", "cpu")
-    few = ("--set", "dimension=8", "--epochs", "1", "--iterations", "1", "--epsilon", "9")
+    few = ("--set", "dimension=8", "--epochs", "1", "--iterations", "1", "--set", "epsilon=9")
     result = command("mine", "--train", "my data.txt", *words, *few, "--out", "my evidence.jsonl")
     given = shlex.split(result.out.partition("train with it: pssa ")[2])
     assert given[:3] == ["train", "--train", "my data.txt"]
@@ -113,7 +113,7 @@ def test_the_command_to_train_with_it_can_be_given(
     ("words", "said"),
     [
         (
-            ("--epsilon", "0.001"),
+            ("--set", "epsilon=0.001"),
             "nothing was found to train with: no sentence had an entropy below epsilon 0.001; raise",
         ),
         (
@@ -161,9 +161,9 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "method=base"), "method base does not mine; use aw-as"),
         (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),
-        (("--words", "activ"), "words is a setting of the final training"),
+        (("--set", "words=activ"), "words is a setting of the final training"),
         (("--set", "supervision.gamma=2"), "gamma is a setting of the final training"),
-        (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
+        (("--set", "folds=1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
         (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),
         (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),

@@ -101,7 +101,7 @@ def test_mining_passes_the_columns_on_to_the_command_that_trains(
     command: Command, reviews: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "evidence.jsonl"
-    mined = command("mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--epsilon", "9", "--out", path)
+    mined = command("mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--set", "epsilon=9", "--out", path)
     told = next(line for line in mined.out.splitlines() if line.startswith("train with it: pssa "))
     words = shlex.split(told.removeprefix("train with it: pssa "))
     assert words[words.index("--columns") + 1] == COLUMNS

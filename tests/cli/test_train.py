@@ -51,11 +51,12 @@ def test_what_was_mined_is_summed_up(command: Command, enhanced: Path, run: Path
 
 @pytest.mark.slow
 def test_a_mining_that_found_nothing_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    words = ("--method", "aw-as", "--iterations", "1", "--epsilon", "0.001")
+    words = ("--method", "aw-as", "--iterations", "1", "--set", "epsilon=0.001")
     result = command("train", *tiny, *words, "--out", tmp_path / "run", "--json")
     assert (result.code, json.loads(result.out)["active"]) == (0, 0)
     assert result.err == (
-        "pssa: warning: nothing was supervised: no sentence had an entropy below epsilon 0.001; raise it with --epsilon\n"
+        "pssa: warning: nothing was supervised: no sentence had an entropy below epsilon 0.001; "
+        "raise it with --set epsilon=VALUE\n"
     )
     again = command("train", *tiny, "--evidence", tmp_path / "run" / "evidence.jsonl", "--out", tmp_path / "again")
     assert again.err == "pssa: warning: nothing was supervised: the evidence has no word\n"
@@ -172,7 +173,7 @@ def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrup
     ("words", "option"),
     [
         (("--epochs", "0"), "--epochs"),
-        (("--vector-rows", "5"), "--vector-rows"),
+        (("--set", "vector_rows=5"), "--set"),
         (("--out", "elsewhere"), "--out"),
         (("--train", "file"), "--train"),
         (("--config", "nowhere.toml"), "--config"),
@@ -202,7 +203,7 @@ def test_an_interruption_before_there_is_a_run_gives_no_advice(
     assert (result.code, result.err) == (130, "pssa: interrupted\n")
 
 
-ROUNDS = ("--iterations", "3", "--round-epochs", "1", "--epsilon", "9")
+ROUNDS = ("--iterations", "3", "--set", "round_epochs=1", "--set", "epsilon=9")
 
 
 @pytest.fixture(scope="module")

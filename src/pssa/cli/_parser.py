@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 from pssa.data.validation import nearest_name
 from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
+from pssa.runs.settings import Config
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit codes
 EXAMPLES = "examples:\n"
@@ -68,6 +69,10 @@ class Parser(argparse.ArgumentParser):
         given = unknown[0].partition("=")[0]
         near = nearest_name(given[2:].replace("-", "_"), names) if given.startswith("--") else ""
         meant = names[near] if near else self._propose_option(unknown)
+        if "set" in names and (key := given[2:].replace("-", "_")) in {
+            each.rpartition(".")[2] for each in Config().flat()
+        }:
+            meant = f"--set {key}={unknown[1] if len(unknown) > 1 else 'VALUE'}"
         hint = f" (did you mean {meant}?)" if meant else ""
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 

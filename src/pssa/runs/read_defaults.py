@@ -63,12 +63,13 @@ def repeated_options(config: Config) -> list[str]:
     options |= {"from": data.from_pretrained, "preset": config.preset}
     options |= {
         name: ",".join(value) if name == "labels" else value
-        for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")
+        for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence")
         if (value := getattr(data, name)) != getattr(defaults, name)
     }
     label_map = ",".join(f"{name}={label}" for name, label in data.label_map.items())
     options |= {"columns": str(Columns.of(data.columns)), "label_map": label_map, "seed": str(config.seed or "")}
-    return [word for name, value in options.items() if value for word in option_arguments(name, value)]
+    words = [word for name, value in options.items() if value for word in option_arguments(name, value)]
+    return words if data.unit == defaults.unit else [*words, "--set", f"unit={data.unit}"]
 
 
 def _find_defaults(

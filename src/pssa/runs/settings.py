@@ -39,7 +39,7 @@ class DataConfig:
     dev: str | None = setting_field(
         None, "labelled development instances", default_text="held out from the training data", unset=""
     )
-    dev_fraction: float = setting_field(0.2, "share of the training data to hold out, by sentence", above=0)
+    dev_fraction: float = setting_field(0.2, above=0)  # of the training data, to hold out by sentence
     format: str | None = setting_field(None, unset="")  # None: recognised
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
     labels: tuple[str, ...] = DEFAULT_LABELS
@@ -57,8 +57,7 @@ class DataConfig:
         default_text="embeddings are learned",
         unset="",
     )
-    # Beside the training words.
-    vector_rows: int = setting_field(50_000, "rows of the vector file to keep for unseen words", group="model", least=0)
+    vector_rows: int = setting_field(50_000, least=0)  # of the vector file, that are kept for words not trained on
     dimension: int = setting_field(300, least=1)  # of the embeddings where there is no `vectors`
     encoder: str | None = setting_field(None, "folder or hub name of a pretrained encoder", group="model", unset="")
     from_pretrained: str | None = setting_field(
@@ -69,9 +68,7 @@ class DataConfig:
         default_text="starter for few labels, else none",
     )
     from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
-    unit: str = setting_field(
-        "word", "unit of the evidence: word, or piece for word pieces", group="model", choices=UNITS
-    )
+    unit: str = setting_field("word", choices=UNITS)  # of the evidence: words, or word pieces
     # Of a sentence, with special tokens; None: the encoder's limit.
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
@@ -87,7 +84,7 @@ class DataConfig:
 class TrainingConfig:
     """How models are trained; the defaults of what is None depend on whether the model uses an encoder."""
 
-    patience: int = setting_field(8, "epochs without improvement before the search stops", above=0)
+    patience: int = setting_field(8, above=0)  # epochs without improvement before the search stops
     learning_rate: float | None = setting_field(
         None, "learning rate", above=0, option="lr", default_text="0.001; 0.0001 with --from; 2e-5 with an encoder"
     )
@@ -144,13 +141,13 @@ class MiningConfig:
     saliency: str | None = setting_field(None, unset="")  # None: the method's own
     iterations: int = setting_field(5, "rounds of mining", least=1)
     # 0: as many as the initial model took.
-    round_epochs: int = setting_field(1, "epochs of training between two rounds", least=0)
+    round_epochs: int = setting_field(1, least=0)
     epsilon: float | None = setting_field(
-        None, "entropy in bits below which a word is mined", default_text="by model", unset=-1.0
-    )
+        None, unset=-1.0
+    )  # bits of entropy below which a word is mined; None: by model
     # Each round from the previous parameters, or from the initial ones, in full.
     start: str = setting_field("continue", choices=("continue", "restart"))
-    folds: int = setting_field(0, "number of folds of cross-fitting", default_text="no cross-fitting")
+    folds: int = 0  # of cross-fitting; 0: none
     random_mask: bool = False  # with saliency "random": take the top word and hide a random one
     samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
     sigma: float = 0.15  # standard deviation of the noise
@@ -184,8 +181,8 @@ class SupervisionConfig:
     evidence: str | None = setting_field(
         None, "evidence, triplets or TOWE file to train with, instead of mining", unset=""
     )
-    words: str = setting_field("both", "evidence to train with: both, active or misleading")
-    penalty: str = setting_field("tuned", "form of the attention penalty: tuned, letter or release")
+    words: str = "both"  # evidence to train with: both, active or misleading
+    penalty: str = "tuned"  # form of the attention penalty: tuned, letter or release
     gamma: float | None = setting_field(
         None, "weight of the attention penalty", default_text="by penalty and model", unset=-1.0
     )

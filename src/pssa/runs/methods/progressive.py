@@ -71,9 +71,8 @@ class Progressive(Method):
 
     def describe_empty(self, config: Config) -> str:
         """Return why mining found no word, and what to change."""
-        return (
-            f"no sentence had an entropy below epsilon {choose_epsilon(config):g}; raise it with {setting('epsilon')}"
-        )
+        more = setting("epsilon", option="--set epsilon=VALUE")
+        return f"no sentence had an entropy below epsilon {choose_epsilon(config):g}; raise it with {more}"
 
     def _train(self, context: RunContext) -> Trained:
         epochs = context.find_epochs([_train_initial])

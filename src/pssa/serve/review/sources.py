@@ -57,7 +57,7 @@ class Sources:
                 found.check_corpus(examples)
             except InputError:
                 if len(found.examples) == len(examples) and all(map(_is_cut_differently, found.examples, examples)):
-                    what = "its sentences are those of the corpus, cut into other words, as with --unit piece"
+                    what = "its sentences are those of the corpus, cut into other words, as with --set unit=piece"
                     advice = (
                         "correct it with pssa evidence edit, or from Python, with Review.open(FILE) without a corpus"
                     )
