@@ -56,7 +56,7 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 
 def test_stats_prints_one_json_object(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _json(capsys, "stats", path, "--top", "1")
+    found = _json(capsys, "stats", path, "--limit", "1")
     assert (found["examples"], found["active"], found["misleading"]) == (2, 2, 1)
     empty = {"active": 0, "misleading": 0, "mean_entropy": None}
     assert found["per_iteration"] == [
@@ -88,7 +88,7 @@ def test_show_marks_the_words_so_that_they_can_be_read_without_colour(
     ]
 
 
-@pytest.mark.parametrize("which", [("--id", "a"), ("--index", "0"), ("--word", "HUGE"), ("--limit", "1")])
+@pytest.mark.parametrize("which", [("--id", "a"), ("--word", "HUGE"), ("--limit", "1")])
 def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str]) -> None:
     shown = _json(capsys, "show", path, *which)
     assert [example["id"] for example in shown["examples"]] == ["a"]
@@ -99,7 +99,6 @@ def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], w
     ("which", "said"),
     [
         (("--id", "c"), "has no example 'c'"),
-        (("--index", "2"), "has no example at 2; expected 0 to 1"),
         (("--word", "slow"), "has no finding 'slow'"),
     ],
 )
@@ -130,7 +129,7 @@ def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, capsys: pyte
 
 
 def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--keep-iterations" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
+    assert "--keep" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -159,7 +158,7 @@ def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, caps
     assert done["per_label"]["neutral"] == {"examples": 1, "matched": 0}
     assert "exists" in _refused(capsys, *command)
     assert "1 of 2 examples matched (50.0 %)" in _text(capsys, *command, "--force")
-    assert _text(capsys, "show", out, "--index", "0") == "2 positive: a good[+1] [bar]\n"
+    assert _text(capsys, "show", out, "--limit", "1").startswith("2 positive: a good[+1] [bar]\n")
     words = tmp_path / "triplets.txt"
     words.write_text("a good bar####[([2], [1], 'POS')]")
     assert _json(capsys, "from-opinion-words", words, "--out", out, "--force")["share"] == 1

@@ -59,7 +59,7 @@ def test_json_holds_what_the_library_says(command: Command, run: Path) -> None:
 def test_two_runs_are_explained_side_by_side(command: Command, run: Path, other: Path, tmp_path: Path) -> None:
     page, drawing = tmp_path / "map.html", tmp_path / "map.svg"
     words = ("--text", TEXT, "--aspect", "screen", "--versus", other)
-    found = command("explain", run, *words, "--html", page, "--svg", drawing, "--json").json
+    found = command("explain", run, *words, "--out", page, drawing, "--json").json
     assert (found["html"], found["svg"]) == (str(page), str(drawing))
     # The other model has no attention to show, and is explained as is usual for it.
     assert [each["saliency"] for each in found["explanations"]] == ["attention"]
@@ -92,7 +92,7 @@ def test_numbers_with_a_colon_are_words_where_they_stand_in_the_text(command: Co
 def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Path, tmp_path: Path) -> None:
     page = tmp_path / "map.html"
     page.write_text("older")
-    words = ("explain", run, "--text", TEXT, "--aspect", "screen", "--html", page)
+    words = ("explain", run, "--text", TEXT, "--aspect", "screen", "--out", page)
     assert f"{page} exists" in command(*words).refusal
     assert page.read_text() == "older"
     assert command(*words, "--force").out.endswith(f"{page}: 1 heat map\n")
@@ -112,8 +112,8 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
         (("--text", TEXT, "--aspect", "40:90"), "aspect offsets 40-90 are not inside the text of 50 characters"),
         (("--text", TEXT, "--aspect", "10:11"), "contain no word"),
         (("--text", TEXT, "--aspect", "screen", "--saliency", "magic"), "saliency 'magic' cannot explain model memnet"),
-        (("--text", TEXT, "--aspect", "screen", "--html", "nowhere/map.html"), "nowhere does not exist"),
-        (("--text", TEXT, "--aspect", "screen", "--svg", "."), "is a folder; name a file"),
+        (("--text", TEXT, "--aspect", "screen", "--out", "nowhere/map.html"), "nowhere does not exist"),
+        (("--text", TEXT, "--aspect", "screen", "--out", "."), "is a folder; name a file"),
         (("--text", "caf\udce9 screen", "--aspect", "screen"), "--text is not UTF-8"),
         (("--text", TEXT, "--aspect", "screen", "--columns", "text=review"), "--columns needs --input"),
         (("--input", "nowhere.csv"), "does not exist"),

@@ -120,7 +120,7 @@ def test_a_run_is_evaluated_reported_and_explained_on_it(
         name: ours[name] for name in ("accuracy", "macro_f1", "confusion")
     }
     page = tmp_path / "page.html"
-    assert command("report", run, "--data", reviews, *theirs, "--sample", "1", "--out", page).code == 0
+    assert command("report", run, "--data", reviews, *theirs, "--limit", "1", "--out", page).code == 0
     first = command("explain", run, "--input", train_file, "--limit", "2", "--json").json
     assert command("explain", run, "--input", reviews, *theirs, "--limit", "2", "--json").json == first
 

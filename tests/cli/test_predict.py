@@ -190,10 +190,8 @@ def interrupt(progress: Progress) -> None:
     ("words", "what"),
     [
         (("--engine", "spark"), "--engine is 'spark'; it can be local or ray"),
-        (("--address", "auto"), "add --engine ray"),
-        (("--engine", "ray", "--workers", "2"), "use --actors"),
         (("--workers", "0"), "--workers is 0; it must be at least 1"),
-        (("--engine", "ray", "--actors", "0"), "--actors is 0; it must be at least 1"),
+        (("--engine", "ray", "--workers", "0"), "--workers is 0; it must be at least 1"),
         (("--errors", "ignore"), "--errors is 'ignore'; it can be fail or skip"),
     ],
 )

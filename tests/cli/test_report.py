@@ -21,7 +21,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_page_is_written_and_its_place_is_said(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
-    result = command("report", run, "--data", data, "--sample", "7", "--out", out)
+    result = command("report", run, "--data", data, "--limit", "7", "--out", out)
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith(f"{out}: ")
     page = out.read_text("utf-8")
@@ -47,7 +47,7 @@ def test_bad_input_is_refused_and_leaves_no_page(command: Command, run: Path, da
     assert "is not a run" in command("report", run, "--versus", tmp_path, *out).refusal
     assert "does not exist" in command("report", run, "--data", tmp_path / "nowhere.csv", *out).refusal
     assert "--labels" in command("report", run, "--data", data, "--labels", "good,bad", *out).refusal
-    assert "sample is 0; it must be at least 1" in command("report", run, "--sample", "0", *out).refusal
+    assert "limit is 0; it must be at least 1" in command("report", run, "--limit", "0", *out).refusal
     assert "nowhere does not exist" in command("report", run, "--out", tmp_path / "nowhere" / "r.html").refusal
     assert list(tmp_path.iterdir()) == []
 

@@ -147,7 +147,6 @@ def test_a_token_that_was_meant_must_be_there(
     [
         (("--limits", "nothing.toml"), "nothing.toml: cannot be read"),
         (("--log", "xml"), "--log"),
-        (("--threads", "0"), "--threads is 0"),
         (("--port", "99999"), "--port is 99999"),
         (("--corpus", "x"), "--corpus needs --evidence FILE"),
         (("--second", "x"), "--second needs --evidence FILE"),

@@ -57,7 +57,7 @@ def test_a_person_corrects_the_variants(command: Command, run: Path, data: Path,
 
 
 def test_mistakes_are_shown_in_heat_maps(command: Command, run: Path, data: Path) -> None:
-    result = command("stress", run, "--data", data, "--examples", "1")
+    result = command("stress", run, "--data", data, "--limit", "1")
     assert result.code == 0
     assert result.out.count("right before, wrong now") == 1
     assert all(kind in result.out for kind in (*KINDS, "all right"))

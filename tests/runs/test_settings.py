@@ -219,7 +219,7 @@ def test_every_option_has_its_help_beside_its_default() -> None:
     options = {setting.metadata["option"] or setting.name: kind for _, setting, kind in option_fields()}
     assert options["lr"] is float
     assert options["epochs"] is int
-    assert {"dev", "vectors", "encoder", "gamma", "evidence", "iterations", "seed"} < set(options)
+    assert {"dev", "vectors", "encoder", "evidence", "iterations", "seed"} < set(options)
 
 
 def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:

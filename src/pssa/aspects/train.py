@@ -158,9 +158,8 @@ def prepare_tagger(
         if file is not None:
             what = f"{file}: has one aspect a line and may leave some out, so no tagger can learn from it"
         alone = setting("pssa.aspects.train_aspects", option="pssa aspects train")
-        advice = (
-            f"name a file that does with {setting('aspects_train', 'FILE')}, or train a tagger on its own with {alone}"
-        )
+        named = setting("aspects_train", "FILE", option="--find-aspects FILE")
+        advice = f"name a file that does with {named}, or train a tagger on its own with {alone}"
         raise InputError(f"{what}; {advice}")
     start = {"encoder": data.encoder} if models.uses_encoder(config.model) else {"vectors": data.vectors}
     known = {**start, "seed": config.seed, "device": config.device, "dimension": data.dimension}

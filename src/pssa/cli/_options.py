@@ -85,13 +85,15 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "tagger that finds aspects, or starter (default: that of the run)",
         "type": run_path,
     },
-    "aspects": {"usage": "--aspects NAME,...", "help": "aspects to look for by name"},
-    "aspects_file": {"usage": "--aspects-file FILE", "help": "file of aspects to look for, one per line"},
+    "aspects": {
+        "usage": "--aspects NAME,...",
+        "help": "aspects to look for by name, or @FILE, one per line",
+    },
 }
 ROWS = ("format", "columns", "encoding")
 RUN_DATA = (*ROWS, "conflict", "label_map", "errors", "occurrence")  # for a run, which knows its labels
 DATA = (*RUN_DATA, "labels")
-FINDING = ("aspects_from", "aspects", "aspects_file")  # of aspects in rows that have none
+FINDING = ("aspects_from", "aspects")  # of aspects in rows that have none
 
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
@@ -282,10 +284,9 @@ def finding_options(arguments: argparse.Namespace) -> FindingOptions:
         raise InputError(f"{first} and {second} both choose the aspects to find; give one of the two")
     names: tuple[str, ...] = ()
     if arguments.aspects is not None:
-        names = parse_names(arguments.aspects)
+        file = arguments.aspects.removeprefix("@")
+        names = parse_names(file) if file == arguments.aspects else read_names(file)
         NameFinder(names)
-    if arguments.aspects_file is not None:
-        names = read_names(arguments.aspects_file)
     more = {name: getattr(arguments, name, None) for name in ("keep_empty", "min_score", "mentions")}
     return FindingOptions(arguments.aspects_from, names, **{name: value for name, value in more.items() if value})
 

@@ -34,7 +34,6 @@ def add_parser(commands: Commands) -> None:
     add_run(parser)
     option(parser, "--data FILE", "labelled instances unseen in training", required=True)
     option(parser, "--versus RUN2", "run to compare with")
-    option(parser, "--resamples N", "resamples of the paired bootstrap", 1000)
     option(parser, "--seed N", "seed of bootstraps and random orders", 0)
     option(parser, "--faithfulness", "measure whether predictions depend on the words with high saliency")
     saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
@@ -68,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     with StepProgress("evaluate") as step:
         step("scoring")
         results = [evaluate(classifier, corpus) for classifier in classifiers]
-        test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
+        test = compare(*results, resamples=1000, seed=arguments.seed) if len(results) > 1 else None
         reviews = _score_reviews(arguments, classifiers[0])
         step("measuring saliencies")
         trusts = [

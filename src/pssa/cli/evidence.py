@@ -42,13 +42,12 @@ def add_parser(commands: Commands) -> None:
 
     parser = add_command(actions, "stats", "count words by round, label and word", _run_stats)
     parser.add_argument("file", metavar="FILE", type=Path, help=file)
-    option(parser, "--top N", "number of words of each kind", **top)
+    option(parser, "--limit N", "number of words of each kind", **top)
 
     parser = add_command(actions, "show", "show sentences with their words marked", _run_show)
     parser.add_argument("file", metavar="FILE", type=Path, help=file)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="id of the example to show")
-    option(which, "--index N", "position of the example in the corpus, counted from 0", type=_natural)
     which.add_argument("--word", help="word found in the examples to show")
     option(parser, "--limit N", "number of examples", **top)
 
@@ -63,9 +62,13 @@ def add_parser(commands: Commands) -> None:
     for usage, nargs, edit, kind, text in (
         ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
         ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
-        ("--keep-above S", 1, keep_above, float, "score above which findings are kept"),
-        ("--keep-iterations K", 1, keep_iterations, int, "last round whose findings are kept"),
-        (f"--keep {'|'.join(KINDS)}", 1, keep_kind, str, "kind of findings to keep"),
+        (
+            "--keep WHICH",
+            1,
+            _keep,
+            str,
+            f"findings to keep: {', '.join(KINDS)}, above=SCORE, or rounds=K for the first K",
+        ),
     ):
         option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, type=_edit(edit, kind))
 
@@ -93,6 +96,16 @@ def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any])
     return parse
 
 
+def _keep(evidence: Evidence, which: str) -> Evidence:
+    name, equals, value = which.partition("=")
+    try:
+        if equals and name in ("above", "rounds"):
+            return keep_above(evidence, float(value)) if name == "above" else keep_iterations(evidence, int(value))
+    except ValueError as error:
+        raise InputError(f"--keep is {which}; expected a number after {name}=") from error
+    return keep_kind(evidence, which)
+
+
 def _natural(given: str) -> int:
     value = int(given)
     if value < 0:
@@ -106,7 +119,7 @@ def _run_stats(arguments: argparse.Namespace) -> int:
     pssa evidence stats runs/reviews/evidence.jsonl
     pssa evidence stats evidence.jsonl --top 50 --json
     """
-    found = stats(read_evidence(arguments.file), arguments.top)
+    found = stats(read_evidence(arguments.file), arguments.limit)
     if arguments.json:
         print_json(asdict(found))
     else:
@@ -119,7 +132,6 @@ def _run_show(arguments: argparse.Namespace) -> int:
 
     pssa evidence show runs/reviews/evidence.jsonl --limit 5
     pssa evidence show runs/reviews/evidence.jsonl --word huge
-    pssa evidence show runs/reviews/evidence.jsonl --index 0
     """
     examples = _select(read_evidence(arguments.file), arguments)
     if arguments.json:
@@ -136,9 +148,6 @@ def _select(evidence: Evidence, arguments: argparse.Namespace) -> Sequence[Examp
     if arguments.id is not None:
         chosen = [example for example in examples if example.id == arguments.id]
         fault = f"has no example {arguments.id!r}; `pssa evidence show {arguments.file}` lists ids"
-    elif arguments.index is not None:
-        chosen = list(examples[arguments.index : arguments.index + 1])
-        fault = f"has no example at {arguments.index}; expected 0 to {len(examples) - 1}"
     elif arguments.word is not None:
         word = arguments.word.casefold()
         chosen = [each for each in examples if any(each.words[one.word].casefold() == word for one in each.findings)]
@@ -170,12 +179,10 @@ def _run_edit(arguments: argparse.Namespace) -> int:
     options.
 
     pssa evidence edit evidence.jsonl --drop-word . , the --flip was --out edited.jsonl
-    pssa evidence edit evidence.jsonl --keep-iterations 2 --keep active --out active.jsonl
+    pssa evidence edit evidence.jsonl --keep rounds=2 --keep active --out active.jsonl
     """
     if not arguments.edits:
-        raise InputError(
-            "pssa evidence edit needs an edit: --drop-word, --flip, --keep-above, --keep-iterations or --keep"
-        )
+        raise InputError("pssa evidence edit needs an edit: --drop-word, --flip or --keep")
     require_new_file(arguments.out, force=arguments.force)
     evidence = read_evidence(arguments.file)
     before = len(evidence.header.edits)

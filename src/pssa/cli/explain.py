@@ -32,8 +32,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--limit N", "number of rows of the input", 20)
     option(parser, "--saliency NAME", "saliency that scores the words (default: by model)", default="")
     option(parser, "--versus RUN2", "run to compare with")
-    option(parser, "--html FILE", "HTML page to write")
-    option(parser, "--svg FILE", "SVG drawing to write")
+    option(parser, "--out FILE", "pages or drawings to write: .html or .svg", nargs="+", action="extend", default=[])
     add_shared(parser, "force")
     add_shared(parser, "device")
 
@@ -42,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.
 
     pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter
-    pssa explain runs/reviews --input test.csv --limit 5 --html heat.html
+    pssa explain runs/reviews --input test.csv --limit 5 --out heat.html
     pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out
     """
     from pssa.data.files import write_atomically
@@ -64,11 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         "names": name_runs(arguments.run_path, arguments.versus or arguments.run_path),
     }
     written = {}
-    for kind, draw in (("html", to_html), ("svg", to_svg)):
-        path = getattr(arguments, kind)
-        if path is not None:
-            write_atomically(path, draw(now, **pictured).encode())
-            written[kind] = str(path)
+    for path in arguments.out:
+        kind = path.suffix.lower()[1:]
+        write_atomically(path, (to_svg if kind == "svg" else to_html)(now, **pictured).encode())
+        written[kind] = str(path)
     if arguments.json:
         values = _as_dict(arguments.run_path, now)
         values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
@@ -93,9 +91,10 @@ def _check(arguments: argparse.Namespace) -> None:
         if arguments.input is None and getattr(arguments, name) is not None:
             raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")
     require_at_least(1, arguments, "limit")
-    for path in (arguments.html, arguments.svg):
-        if path is not None:
-            require_new_file(path, force=arguments.force)
+    for path in arguments.out:
+        require_new_file(path, force=arguments.force)
+        if path.suffix.lower() not in (".html", ".svg"):
+            raise InputError(f"--out is {path}; name a file that ends in .html or .svg")
 
 
 def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[str], bool]:

@@ -43,10 +43,9 @@ def add_parser(commands: Commands) -> None:
     add_shared(group, "device")
     precision = "float32, or bfloat16 for encoders (default auto: bfloat16 where the device computes it)"
     option(group, "--precision NAME", precision, default="auto")
-    option(group, "--workers N", "number of worker processes (default: threads of one process)")
+    workers = "processes, or models in a Ray cluster (default: threads; in a cluster one per CPU, or four per GPU)"
+    option(group, "--workers N", workers)
     option(group, "--engine NAME", "local, or ray for a Ray cluster", "local")
-    option(group, "--address A", "address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)")
-    option(group, "--actors N", "models in the cluster (default: one per CPU, or four per GPU)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,11 +87,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if arguments.engine not in ("local", "ray"):
         raise InputError(f"--engine is {arguments.engine!r}; it can be local or ray")
     if arguments.engine == "ray":
-        if arguments.workers is not None:
-            raise InputError("--workers sets the processes of this machine; with --engine ray use --actors")
-        return RayEngine(arguments.address, arguments.actors)
-    if arguments.address is not None or arguments.actors is not None:
-        raise InputError("--address and --actors need a Ray cluster; add --engine ray")
+        return RayEngine(actors=arguments.workers)
     return LocalEngine() if arguments.workers is None else ProcessEngine(arguments.workers)
 
 

@@ -15,7 +15,7 @@ def add_parser(commands: Commands) -> None:
     add_run(parser)
     option(parser, "--versus RUN2", "run to compare with (default: the model before mining, if any)")
     option(parser, "--data FILE", "labelled instances unseen in training")
-    option(parser, "--sample N", "instances to measure faithfulness on", 100)
+    option(parser, "--limit N", "instances to measure faithfulness on", 100)
     option(parser, "--out FILE", "HTML file to write", required=True)
     add_shared(parser, "force")
     add_shared(parser.add_argument_group("data format"), *RUN_DATA)
@@ -26,19 +26,19 @@ def run(arguments: argparse.Namespace) -> int:
     predictions that changed against another run, and the faithfulness of its heat maps.
 
     pssa report runs/reviews --data test.csv --out report.html
-    pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html
+    pssa report runs/reviews --versus runs/base --data test.csv --limit 30 --out versus.html
     """
     from pssa.progress import StepProgress
     from pssa.report.run_report import write_report
     from pssa.runs.loading import describe_run
 
     require_new_file(arguments.out, force=arguments.force)
-    require_at_least(1, arguments, "sample")
+    require_at_least(1, arguments, "limit")
     data = None
     if arguments.data is not None:
         data = read_run_data(arguments, describe_run(arguments.run_path)[1])
     with StepProgress("report") as step:
-        written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample, step)
+        written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.limit, step)
     if arguments.json:
         print_json({"report": str(written), "bytes": written.stat().st_size})
     else:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import DATA, add_run, add_shared, reading, require_at_least
+from pssa.cli._options import DATA, add_run, add_shared, reading
 from pssa.cli._parser import INTERRUPTED, Commands, add_command, option
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
@@ -39,7 +39,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--no-token", "no token, not even for changes to evidence")
     option(parser, "--access-log FILE", "log of requests and changes, without texts (-: standard output)")
     option(parser, "--log FORMAT", "format of logs on standard output", "lines", choices=("lines", "json"))
-    option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--limits FILE", "TOML file with limits of requests and of the queue")
     add_shared(parser, "device", "abstain", "abstain_risk")
@@ -65,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.serve.logs import AccessLog, log_to_stdout
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
-    require_at_least(1, arguments, "threads")
     limits = Limits() if arguments.limits is None else Limits.read(arguments.limits)
     token = _token(arguments.token_file)
     with bind(arguments.host, arguments.port) as bound, ExitStack() as stack:
@@ -88,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
         if tagger and not can_find:
             print(f"pssa: {LENT}", file=sys.stderr)
         torch = sys.modules.get("torch")  # a model that runs without it has its own threads
-        if torch is not None and (arguments.threads is not None or "OMP_NUM_THREADS" not in os.environ):
+        if torch is not None and "OMP_NUM_THREADS" not in os.environ:
             # Leave a core to the network: threads of a model that wait for each other are slower than one thread.
-            torch.set_num_threads(arguments.threads or max(1, torch.get_num_threads() - 1))
+            torch.set_num_threads(max(1, torch.get_num_threads() - 1))
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)

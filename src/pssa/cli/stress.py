@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--variants FILE", "variants to write, or to read if the file exists")
     option(parser, "--evidence FILE", "evidence, triplets or TOWE file of opinion words (default: a lexicon)")
-    option(parser, "--examples N", "mistakes to show as heat maps", 4)
+    option(parser, "--limit N", "mistakes to show as heat maps", 4)
     add_shared(parser, "device")
     add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.progress import StepProgress
     from pssa.stress import compare_all_right, make_variants, read_variants, stress, write_variants
 
-    require_at_least(0, arguments, "examples")
+    require_at_least(0, arguments, "limit")
     path = arguments.variants
     is_new = path is not None and not path.exists()
     if is_new:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     _print(results, arguments.versus)
     if is_new:
         say(f"{path}: {counted(len(variants.variants), 'variant')} to check and correct")
-    _print_mistakes(classifiers[0], variants, results[0], arguments.examples)
+    _print_mistakes(classifiers[0], variants, results[0], arguments.limit)
     return 0
 
 

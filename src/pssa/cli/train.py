@@ -30,13 +30,11 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--resume RUN", "interrupted run to resume; takes no other option", type=Path)
     option(
         parser,
-        "--find-aspects",
-        "train a tagger too, which finds aspects in raw text",
-        action="store_const",
-        const=True,
-    )
-    option(
-        parser, "--aspects-train FILE", "sentences with all their aspects, for the tagger (default: the training data)"
+        "--find-aspects FILE",
+        "train a tagger too, on sentences with all their aspects (default: the training data)",
+        nargs="?",
+        const="",
+        type=str,
     )
     add_training(parser)
 
@@ -70,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     out, is_main = arguments.resume or arguments.out, Team.from_environment().is_main
     try:
         on_begin = None
-        if (arguments.find_aspects or arguments.aspects_train) and is_main:  # a tagger is trained beside the classifier
+        if arguments.find_aspects is not None and is_main:  # a tagger is trained beside the classifier
             RunDirectory.refuse_taken(arguments.out)
-            tagger = prepare_tagger(whole, arguments.aspects_train, whole.data.train, arguments.out)
+            tagger = prepare_tagger(whole, arguments.find_aspects or None, whole.data.train, arguments.out)
             on_begin = tagger.begin_within
         with TrainingProgress() as bars:
             if arguments.resume is not None:
@@ -112,8 +110,8 @@ def _train_joint(arguments: argparse.Namespace) -> int:
     from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
-    for name in ("method", "find_aspects", "aspects_train", "config"):
-        if getattr(arguments, name):
+    for name in ("method", "find_aspects", "config"):
+        if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} is not an option of the model joint; leave it out")
     if arguments.train is None or arguments.out is None:
         raise InputError("pssa train --model joint needs --train FILE and --out RUN")

@@ -120,7 +120,7 @@ class RayEngine(Engine):
 
     def __post_init__(self) -> None:
         if self.actors is not None and self.actors < 1:
-            raise InputError(f"{setting('actors')} is {self.actors}; it must be at least 1")
+            raise InputError(f"{setting('actors', option='--workers')} is {self.actors}; it must be at least 1")
 
     def resolve(self, scoring: Scoring) -> Scoring:
         """Return the same settings with the cluster's device in place of `auto`.

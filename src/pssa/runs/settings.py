@@ -183,9 +183,7 @@ class SupervisionConfig:
     )
     words: str = "both"  # evidence to train with: both, active or misleading
     penalty: str = "tuned"  # form of the attention penalty: tuned, letter or release
-    gamma: float | None = setting_field(
-        None, "weight of the attention penalty", default_text="by penalty and model", unset=-1.0
-    )
+    gamma: float | None = setting_field(None, unset=-1.0)  # weight of the attention penalty; None: by penalty and model
     ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
     # What the penalty constrains: attention, or the share of each word by its gradient, as Definition 2 of the paper has it.
     penalty_on: str = setting_field("attention", choices=("attention", "gradient"))
