@@ -117,7 +117,7 @@ def _run_stats(arguments: argparse.Namespace) -> int:
     """Count the active and misleading words of an evidence file by round of mining, by label and by word.
 
     pssa evidence stats runs/reviews/evidence.jsonl
-    pssa evidence stats evidence.jsonl --top 50 --json
+    pssa evidence stats evidence.jsonl --limit 50 --json
     """
     found = stats(read_evidence(arguments.file), arguments.limit)
     if arguments.json:
