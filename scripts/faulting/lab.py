@@ -125,7 +125,7 @@ class Lab:
 
     def mining(self, out: Path) -> tuple[str, ...]:
         """The words of a small mining."""
-        return ("mine", "--train", str(self.train_file), "--out", str(out), *_TINY)
+        return ("evidence", "mine", "--train", str(self.train_file), "--out", str(out), *_TINY)
 
     def go_on(self, out: Path, method: str = "base") -> tuple[str, ...]:
         """The words that carry a training through, whether it was begun or not."""

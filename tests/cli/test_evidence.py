@@ -144,21 +144,3 @@ def test_diff_names_the_words_that_differ(path: Path, tmp_path: Path, capsys: py
     found = _json(capsys, "diff", path, out)
     assert (found["added"], found["removed"], found["flipped"], found["same"]) == (0, 1, 1, 1)
     assert found["examples"][0]["removed"] == [{"word": 0, "text": "Huge", "kind": "active"}]
-
-
-def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train, words, out = tmp_path / "train.csv", tmp_path / "words.tsv", tmp_path / "out.jsonl"
-    train.write_text("text,aspect,label\na good bar,bar,positive\na pub,pub,neutral\n")
-    words.write_text(
-        "s_id\tsentence\ttarget_tags\topinion_words_tags\n1\tA good bar\tA\\O good\\O bar\\B\tA\\O good\\B bar\\O\n"
-    )
-    command = ("from-opinion-words", words, "--train", train, "--out", out)
-    done = _json(capsys, *command)
-    assert (done["examples"], done["matched"], done["share"], done["active"]) == (2, 1, 0.5, 1)
-    assert done["per_label"]["neutral"] == {"examples": 1, "matched": 0}
-    assert "exists" in _refused(capsys, *command)
-    assert "1 of 2 examples matched (50.0 %)" in _text(capsys, *command, "--force")
-    assert _text(capsys, "show", out, "--limit", "1").startswith("2 positive: a good[+1] [bar]\n")
-    words = tmp_path / "triplets.txt"
-    words.write_text("a good bar####[([2], [1], 'POS')]")
-    assert _json(capsys, "from-opinion-words", words, "--out", out, "--force")["share"] == 1

@@ -19,7 +19,7 @@ from pssa.cli import build_parser
 from pssa.cli._parser import add_command
 from pssa.errors import InputError, MissingExtra, RunError
 
-COMMANDS = ("data", "demo", "evaluate", "evidence", "explain", "export", "mine", "predict", "report", "serve", "train")
+COMMANDS = ("data", "demo", "evaluate", "evidence", "explain", "export", "predict", "report", "serve", "train")
 
 
 def end_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`pssa mine`."""
+"""`pssa evidence mine`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Tiny = tuple[str, ...]
 
 def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
-    found = command("mine", *tiny, "--saliency", "attention", "--iterations", "2", "--out", path, "--json").json
+    found = command(
+        "evidence", "mine", *tiny, "--saliency", "attention", "--iterations", "2", "--out", path, "--json"
+    ).json
     evidence = read_evidence(path)
     evidence.check_corpus(corpus)
     assert (found["evidence"], found["examples"]) == (str(path), 60)
@@ -54,7 +56,7 @@ def test_a_file_says_how_to_mine_and_the_command_overrules_it(
         file + "\niterations = 1\nconsensus_models = 2\nconsensus_folds = 2\nconsensus_threshold = 0.05\n"
     )
     path = tmp_path / "evidence.jsonl"
-    result = command("mine", *tiny, "--epochs", "1", "--config", settings, *words, "--out", path)
+    result = command("evidence", "mine", *tiny, "--epochs", "1", "--config", settings, *words, "--out", path)
     assert (result.code, result.err) == (0, "")
     header = read_evidence(path).header
     assert (header.method, header.saliency) == (method, saliency)
@@ -63,17 +65,20 @@ def test_a_file_says_how_to_mine_and_the_command_overrules_it(
 @pytest.mark.slow
 def test_a_file_may_name_the_data(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
     own, named = tmp_path / "own.jsonl", tmp_path / "named.jsonl"
-    assert command("mine", *tiny, "--iterations", "1", "--out", own).code == 0
+    assert command("evidence", "mine", *tiny, "--iterations", "1", "--out", own).code == 0
     words = ("--config", run / "config.toml", "--iterations", "1", "--out", named)
-    assert command("mine", *words).code == 0
+    assert command("evidence", "mine", *words).code == 0
     assert named.read_bytes() == own.read_bytes()
-    assert command("mine", "--out", tmp_path / "3.jsonl").refusal == "pssa: pssa mine needs --train FILE"
+    assert (
+        command("evidence", "mine", "--out", tmp_path / "3.jsonl").refusal
+        == "pssa: pssa evidence mine needs --train FILE"
+    )
 
 
 def test_a_model_without_attention_can_be_mined(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     words = ("--model", "tnet", "--set", "hidden=4", "--set", "filters=4", "--iterations", "1", "--out", path)
-    assert command("mine", *tiny, *words).code == 0
+    assert command("evidence", "mine", *tiny, *words).code == 0
     header = read_evidence(path).header
     assert (header.model, header.saliency) == ("tnet", "gradient")
 
@@ -86,7 +91,7 @@ def test_the_reading_of_vectors_is_shown(
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("screen 1 2 3\n")
     words = ("--vectors", vectors, "--iterations", "1", "--out", tmp_path / "evidence.jsonl")
-    assert command("mine", *tiny, *words).code == 0
+    assert command("evidence", "mine", *tiny, *words).code == 0
     assert seen[-1] == vectors.stat().st_size
 
 
@@ -99,7 +104,7 @@ def test_the_command_to_train_with_it_can_be_given(
     Path("my data.txt").write_text("\n".join(["text,aspect,label", *rows]) + "\n")
     words = ("--labels", "good,bad", "--conflict", "keep", "--format", "csv", "--device", "cpu")
     few = ("--set", "dimension=8", "--epochs", "1", "--iterations", "1", "--set", "epsilon=9")
-    result = command("mine", "--train", "my data.txt", *words, *few, "--out", "my evidence.jsonl")
+    result = command("evidence", "mine", "--train", "my data.txt", *words, *few, "--out", "my evidence.jsonl")
     given = shlex.split(result.out.partition("train with it: pssa ")[2])
     assert given[:3] == ["train", "--train", "my data.txt"]
     assert given[-10:] == [
@@ -128,7 +133,7 @@ def test_it_is_said_where_nothing_was_found(
 ) -> None:
     few = tmp_path / "few.toml"
     few.write_text("iterations = 1\nconsensus_models = 2\nconsensus_folds = 2\n")
-    result = command("mine", *tiny, *words, "--config", few, "--out", tmp_path / "evidence.jsonl")
+    result = command("evidence", "mine", *tiny, *words, "--config", few, "--out", tmp_path / "evidence.jsonl")
     assert result.err.startswith(f"pssa: warning: {said}")
     assert "60 examples, 0 active, 0 misleading words" in result.out
     assert "train with it" not in result.out
@@ -137,7 +142,7 @@ def test_it_is_said_where_nothing_was_found(
 @pytest.mark.filterwarnings("always:.*ignores:UserWarning")
 def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     words = ("--iterations", "1", "--set", "mining.consensus_words=2", "--out", tmp_path / "evidence.jsonl")
-    result = command("mine", *tiny, *words)
+    result = command("evidence", "mine", *tiny, *words)
     assert result.code == 0
     assert result.err.startswith("pssa: warning: method pg-as ignores consensus_words")
 
@@ -145,7 +150,10 @@ def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny:
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("older\n")
-    assert f"{path} exists already; choose another path for --out" in command("mine", *tiny, "--out", path).refusal
+    assert (
+        f"{path} exists already; choose another path for --out"
+        in command("evidence", "mine", *tiny, "--out", path).refusal
+    )
     assert path.read_text() == "older\n"
 
 
@@ -172,5 +180,5 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
 def test_bad_input_is_refused_and_nothing_is_written(
     command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
-    assert said in command("mine", *tiny, *words, "--out", tmp_path / "evidence.jsonl").refusal
+    assert said in command("evidence", "mine", *tiny, *words, "--out", tmp_path / "evidence.jsonl").refusal
     assert not list(tmp_path.iterdir())

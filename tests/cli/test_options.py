@@ -44,18 +44,18 @@ def test_every_command_that_takes_a_format_takes_columns() -> None:
 
 @pytest.mark.parametrize(
     ("words", "room"),
-    [("train", "models"), ("mine", "models"), ("mine", "saliency")],
+    [("train", "models"), ("evidence mine", "models"), ("evidence mine", "saliency")],
 )
 def test_help_lists_what_the_folder_holds_a_new_file_too(
     command: Command, words: str, room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = models.names() if room == "models" else saliency.names()
-    assert ", ".join(known) in " ".join(command(words, "--help").out.split())
+    assert ", ".join(known) in " ".join(command(*words.split(), "--help").out.split())
     (tmp_path / room).mkdir()
     for name in ("zebra", "ape", "_stripes"):
         (tmp_path / room / f"{name}.py").touch()
     monkeypatch.setattr(_options, "_PACKAGE", tmp_path)
-    said = " ".join(command(words, "--help").out.split())
+    said = " ".join(command(*words.split(), "--help").out.split())
     assert "ape, zebra" in said
     assert "_stripes" not in said
 
@@ -101,7 +101,9 @@ def test_mining_passes_the_columns_on_to_the_command_that_trains(
     command: Command, reviews: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "evidence.jsonl"
-    mined = command("mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--set", "epsilon=9", "--out", path)
+    mined = command(
+        "evidence", "mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--set", "epsilon=9", "--out", path
+    )
     told = next(line for line in mined.out.splitlines() if line.startswith("train with it: pssa "))
     words = shlex.split(told.removeprefix("train with it: pssa "))
     assert words[words.index("--columns") + 1] == COLUMNS

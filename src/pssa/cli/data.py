@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import DATA, add_shared, reading
-from pssa.cli._output import counted, print_json, require_new_file, say
+from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option
 from pssa.errors import InputError, for_command_line
 
@@ -46,11 +46,6 @@ def add_parser(commands: Commands) -> None:
     add_shared(convert, "label_map", "errors", "occurrence")
     option(convert, "--evidence FILE", "evidence of IN or opinion words, to write triplets with opinions")
     add_shared(convert, "force")
-
-    config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
-    add_shared(config, "labels")
-    option(config, "--out FILE", "file to write (default: print)")
-    add_shared(config, "force")
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -103,30 +98,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
         dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(skipped, not_kept)
-    return 0
-
-
-def run_label_config(arguments: argparse.Namespace) -> int:
-    """Print the XML of a labelling interface for Label Studio: mark each aspect of a text, choose its polarity. Paste it into
-    the project's settings under Labeling Interface, Code. pssa train reads what the project exports as JSON.
-
-    pssa data label-config
-    pssa data label-config --labels good,bad --out interface.xml
-    """
-    from pssa.data.example import DEFAULT_LABELS
-    from pssa.data.files import write_atomically
-    from pssa.data.formats.label_studio import labelling_config
-
-    config = labelling_config(arguments.labels or DEFAULT_LABELS)
-    if arguments.out is not None:
-        require_new_file(arguments.out, force=arguments.force)
-        write_atomically(arguments.out, config.encode())
-    if arguments.json:
-        print_json({"config": config})
-    elif arguments.out is not None:
-        say(f"{arguments.out}: paste it into the project's settings under Labeling Interface, Code")
-    else:
-        say(config.rstrip())
     return 0
 
 

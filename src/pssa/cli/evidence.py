@@ -1,4 +1,4 @@
-"""Show, compare, correct and create evidence files: lists of words that a model should attend to, or that misled it.
+"""Mine, show, compare and correct evidence files: lists of words that a model should attend to, or that misled it.
 
 pssa evidence stats runs/reviews/evidence.jsonl
 pssa evidence show runs/reviews/evidence.jsonl --word huge
@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import DATA, add_shared, reading
+from pssa.cli import _mine
+from pssa.cli._options import add_shared
 from pssa.cli._output import counted, for_terminal, print_json, print_rich, print_table, require_new_file, say
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command with its actions."""
-    actions = add_group(commands, "evidence", "show, compare, correct and create evidence files", __doc__)
+    actions = add_group(commands, "evidence", "mine, show, compare and correct evidence files", __doc__)
     file, top = "evidence file, such as RUN/evidence.jsonl", {"default": 20, "type": _natural}
+
+    _mine.add_parser(actions)
 
     parser = add_command(actions, "stats", "count words by round, label and word", _run_stats)
     parser.add_argument("file", metavar="FILE", type=Path, help=file)
@@ -71,13 +74,6 @@ def add_parser(commands: Commands) -> None:
         ),
     ):
         option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, type=_edit(edit, kind))
-
-    text = "create evidence from opinion words that people marked"
-    parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
-    parser.add_argument("file", metavar="FILE", type=Path, help="triplets, quadruples or TOWE file of opinion words")
-    option(parser, "--train FILE", "labelled instances to match (default: those of FILE)")
-    _add_output(parser)
-    add_shared(parser.add_argument_group("data format"), *DATA)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -197,37 +193,6 @@ def _run_edit(arguments: argparse.Namespace) -> int:
         for edit in edits:
             say(edit)
         say(f"{arguments.out}: {found.active} active and {found.misleading} misleading words")
-    return 0
-
-
-def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
-    """Make an evidence file, without mining, from the opinion words that people marked in triplets, quadruples or a TOWE
-    file. Each becomes an active word of its instances.
-
-    pssa evidence from-opinion-words triplets.txt --out human.jsonl
-    pssa evidence from-opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
-    """
-    from pssa.data.io import read
-    from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, read_opinion_words
-
-    require_new_file(arguments.out, force=arguments.force)
-    corpus = read(arguments.train or arguments.file, **reading(arguments))
-    opinions = read_opinion_words(arguments.file)
-    evidence = evidence_from_opinion_words(opinions, corpus)
-    write_evidence(evidence, arguments.out)
-    instances, matches = corpus.label_counts(), count_matches(opinions, corpus)
-    matched, active = sum(matches.values()), stats(evidence).active
-    if arguments.json:
-        per_label = {label: {"examples": instances[label], "matched": matches[label]} for label in corpus.labels}
-        values = {"output": str(arguments.out), "examples": len(corpus), "matched": matched, "active": active}
-        print_json(values | {"share": matched / len(corpus), "per_label": per_label})
-    else:
-        say(
-            f"{arguments.out}: {matched} of {counted(len(corpus), 'example')} matched ({percent(matched / len(corpus))})"
-        )
-        say(f"  {counted(active, 'active word')}")
-        for label, count in instances.items():
-            say(f"  {label}: {matches[label]} of {count}")
     return 0
 
 

@@ -114,7 +114,7 @@ def _place(path: Path, line: int) -> Iterator[None]:
 def _parse_header(content: str) -> tuple[Header, int]:
     fields = _parse_line(content)
     if "schema" not in fields:
-        mine = setting("pssa.mine", option="pssa mine")
+        mine = setting("pssa.mine", option="pssa evidence mine")
         raise InputError(f"is not the header of an evidence file: it has no `schema`; create evidence with {mine}")
     schema = integer(fields["schema"], "schema")
     if schema != SCHEMA:

@@ -8,7 +8,7 @@ and marks are transferred by letter.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -123,13 +123,6 @@ def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evide
         findings.append([Finding(word, ACTIVE, 1, 0.0, 1 / len(marked), label, label) for word in marked])
     header = Header("human", "human", None, iterations=1, corpus_hash=corpus.hash(), seed=0, method=METHOD)
     return Evidence.from_findings(header, corpus, findings)
-
-
-def count_matches(opinions: OpinionWords, corpus: Corpus) -> dict[str, int]:
-    """Count the examples of each label that opinion words belong to."""
-    matched = zip(corpus, _match(opinions, corpus), strict=True)
-    counts = Counter(example.label for example, opinion in matched if opinion is not None)
-    return {label: counts[label] for label in corpus.labels}
 
 
 def _letters(words: Sequence[str]) -> tuple[str, list[int]]:

@@ -11,7 +11,7 @@ from defusedxml import ElementTree
 
 from pssa.aspects import read_sentences
 from pssa.data.check import check
-from pssa.data.example import Example
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.formats import label_studio
 from pssa.data.io import format_of, read, write
 from pssa.data.rows import Columns, Row
@@ -188,15 +188,16 @@ def test_what_is_written_is_read_again_with_its_words_and_tags(tmp_path: Path) -
     assert (read(path)[1].sentence_id, read(path)[1].label) == (two.sentence_id, "negative")
 
 
-def test_the_labelling_interface_names_the_controls_that_are_written() -> None:
+def test_the_labelling_interface_of_the_documentation_names_the_controls_that_are_written() -> None:
     (task,) = json.loads(label_studio.encode([Example.from_text("a menu", (2, 6), label="a<b")]))
-    view = ElementTree.fromstring(label_studio.labelling_config(("a<b", "c")))
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "file-formats.md").read_text("utf-8")
+    view = ElementTree.fromstring(page[page.index("<View>") : page.index("</View>") + len("</View>")])
     spans, choices = view.find("Labels"), view.find("Choices")
     assert spans is not None
     assert choices is not None
     result = task["annotations"][0]["result"]
     assert [item["from_name"] for item in result] == [spans.get("name"), choices.get("name")]
-    assert [each.get("value") for each in choices] == ["a<b", "c"]
+    assert [each.get("value") for each in choices] == list(DEFAULT_LABELS)
     assert choices.get("perRegion") == "true"
     (label,) = spans
     assert result[0]["value"]["labels"] == [label.get("value")]

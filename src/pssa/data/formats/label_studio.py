@@ -25,9 +25,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
-from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.example import Example
 from pssa.data.fields import words_as_text
 from pssa.data.formats import Format
 from pssa.data.json_objects import read_objects
@@ -47,23 +46,6 @@ _MAX_SEARCHED = 1000  # characters of a span that is looked for
 _ADVICE = "export the project again as JSON"
 _OURS = "pssa"  # key of what we keep in `data` beside the text
 _KEPT = ("sentence_id", "words", "tags")
-
-_CONFIG = """<View>
-  <Labels name="{aspect}" toName="{text}">
-    <Label value="{aspect}" background="#2b6cb0"/>
-  </Labels>
-  <Text name="{text}" value="$text" granularity="word"/>
-  <Choices name="{polarity}" toName="{text}" perRegion="true" required="true" showInline="true">
-{choices}
-  </Choices>
-</View>
-"""
-
-
-def labelling_config(labels: Sequence[str] = DEFAULT_LABELS) -> str:
-    """Return the XML of the labelling interface: mark each aspect, choose its polarity."""
-    choices = "\n".join(f"    <Choice value={quoteattr(label)}/>" for label in labels)
-    return _CONFIG.format(aspect=ASPECT, polarity=POLARITY, text=TEXT, choices=choices)
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:

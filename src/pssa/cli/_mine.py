@@ -1,4 +1,4 @@
-"""`pssa mine`: mine evidence from labelled data and write it to a file, without the final training."""
+"""`pssa evidence mine`: mine evidence from labelled data and write it to a file, without the final training."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Mine evidence from labelled instances and write it to a file, without the final training.
 
-    pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl
-    pssa mine --train reviews.csv --method consensus --out consensus.jsonl
+    pssa evidence mine --train reviews.csv --iterations 2 --out evidence.jsonl
+    pssa evidence mine --train reviews.csv --method consensus --out consensus.jsonl
     """
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.data.evidence_stats import stats
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     start = file_config(arguments)
     config = _choose_method(merge_settings(start, settings), arguments)
     if config.data.train is None:
-        raise InputError("pssa mine needs --train FILE")
+        raise InputError("pssa evidence mine needs --train FILE")
     with TrainingProgress() as bars:
         start = replace(start, method=config.method)
         watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
