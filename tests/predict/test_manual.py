@@ -26,7 +26,7 @@ def test_the_recipe_for_kubernetes_is_a_job_with_a_command_that_can_be_given() -
     (block,) = re.findall(r"```yaml\n(.*?)```", MANUAL, re.DOTALL)
     job = yaml.safe_load(block)
     given = build_parser().parse_args(shlex.split(job["spec"]["entrypoint"])[1:])
-    assert (given.engine, given.address, given.resume, given.output) == ("ray", "auto", True, "/data/labelled.jsonl")
+    assert (given.engine, given.resume, given.output) == ("ray", True, "/data/labelled.jsonl")
     spec = job["spec"]["rayClusterSpec"]
     pods = [spec["headGroupSpec"]["template"], *(group["template"] for group in spec["workerGroupSpecs"])]
     for pod in pods:

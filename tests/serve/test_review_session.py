@@ -255,7 +255,7 @@ def test_evidence_of_pieces_is_called_that_and_not_of_another_corpus(path: Path,
     corpus = Corpus(tuple(map(_by_letter, CORPUS)))
     header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
     write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), path)
-    with pytest.raises(InputError, match="cut into other words, as with --unit"):
+    with pytest.raises(InputError, match="cut into other words, as with --set unit=piece"):
         Review.open(path, tmp_path / "train.jsonl")
     Review.open(path).close()
 
