@@ -1,8 +1,9 @@
 """Beyond the paper: other readings of it, each beside two trainings without evidence that differ from it in nothing else.
 
 Where the paper leaves a choice open, or its released code makes another, the tables show what that choice gives on the test sets:
-single choices, the presets `paper` and `release`, the release by number of rounds, and long trainings. What held-out data choose
-is in the exhibits `epsilon` (the threshold) and `readings-held-out` (gamma).
+single choices, the presets `paper` and `release`, the release by number of rounds, and the gain as a long training goes on. What
+held-out data choose is in the exhibits `epsilon` (the threshold) and `readings-held-out` (gamma). The plan holds what was
+measured: `_PRESETS` and `_AT_LENGTH` name the seeds, and `_LEFT_OUT` says what a further run would add.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
     Exhibit,
-    Figure,
     FormattedValue,
     Part,
-    PlotLine,
     Table,
     TableRow,
     Value,
     not_measured,
 )
+from paper.studies.exhibits._course import Course, course_parts, courses_of
 from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, best_epoch, format_gain, format_interval, mean_scores
 from pssa.data.evidence import KINDS
 
@@ -33,18 +33,24 @@ __all__ = ["EXHIBIT"]
 
 # Bits, of PG-AS: what held-out data preferred with earlier defaults (results/epsilon.md).
 _EPSILON = 1.0
-# With a number of epochs searched under supervision: what held-out data choose (results/readings-held-out.md).
-GAMMA = {"memnet": 0.5, "tnet_att": 0.125}
 _WORD_MODELS = ("memnet", "tnet_att")
 _ENCODER = "bertabsa_att"
 # An epoch of TWITTER takes an encoder as long as those of the other two.
 _ENCODER_SEEDS = {"laptop": 3, "rest": 3, "twitter": 1}
 _PLAIN, _AGAIN = "plain", "trained again"
 _RELEASE_ROUNDS = range(6)
-_FEW_DATA = ("laptop", "rest")  # of rows that take long
-_EPOCHS = (5, 10, 20, 35, 50, 80)
+_LONG_EPOCHS = 50  # as in the release of TNet-ATT
+_Seeds = tuple[tuple[str, Sequence[int]], ...]  # data sets and what was measured there
+# By preset and model.
+_PRESETS: dict[tuple[str, str], _Seeds] = {
+    ("paper", "memnet"): (("laptop", range(1)), ("rest", range(1))),
+    ("paper", _ENCODER): (("laptop", range(3)),),
+    ("release", "memnet"): (("laptop", range(1)),),
+    ("release", "tnet_att"): (("laptop", range(3)), ("rest", range(3))),
+    ("release", _ENCODER): (("laptop", range(3)),),
+}
+_AT_LENGTH: _Seeds = (("laptop", (0, 1, 3, 4)), ("rest", range(5)))
 _MINED_BY = {"+AW-AS": "aw-as", "+PG-AS": "pg-as"}
-_LONG = "+AW-AS"
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,8 @@ class Reading:
     epochs: int = 0  # of every training; 0: a search finds them, or the preset has them
     rounds: int = 0  # of mining that count; 0: all
     seeds: int = 0  # at most; 0: all
-    data: tuple[str, ...] = ()  # empty: all data sets
+    only: _Seeds = ()  # empty: all data sets and seeds
     small: bool = False  # on the small encoder, if the model starts from one
-    doubled: tuple[str, ...] = ()  # data sets with twice the seeds
 
     def trainings(self, scope: Scope, model: str, data: str) -> dict[int, Training]:
         """Return the trainings of the row by seed."""
@@ -96,16 +101,15 @@ class Reading:
         return place.model == _ENCODER and not self.small
 
     def _places(self, scope: Scope, model: str, data: str) -> tuple[Place, ...]:
-        if self.data and data not in self.data:
+        seeds, chosen_seeds = self.seeds, dict(self.only)
+        if chosen_seeds and data not in chosen_seeds:
             return ()
-        seeds = self.seeds
         if model == _ENCODER and not self.small:
             seeds = min(seeds or FEW_SEEDS, _ENCODER_SEEDS[data] if self.preset else FEW_SEEDS)
         preset = f"{self.preset}-rest" if data == "rest" else self.preset
         chosen = {**({"preset": preset} if self.preset else {}), **({"epochs": self.epochs} if self.epochs else {})}
-        if data in self.doubled:
-            scope = replace(scope, seeds=2 * scope.seeds)
-        return replace(scope, prefers_small=self.small).places(model, data, seeds, settings(**chosen))
+        places = replace(scope, prefers_small=self.small).places(model, data, seeds, settings(**chosen))
+        return tuple(place for place in places if not chosen_seeds or place.seed in chosen_seeds[data])
 
 
 _DEFAULT = Reading("+PG-AS, default")
@@ -115,38 +119,26 @@ _RANDOM = Reading("random words, as many as of +PG-AS", "random", mining=setting
 
 def _of_words(model: str) -> Iterator[Reading]:
     """Yield the readings of a model on word vectors."""
-    gamma = GAMMA[model]
     yield from (*_UNSUPERVISED, _DEFAULT)
     yield Reading(f"epsilon = {_EPSILON:g}", mining=settings(epsilon=_EPSILON))
     yield Reading("K = 2", rounds=2)
     yield Reading("weighting = round", training=settings(weighting="round"))
     yield Reading("folds = 5", mining=settings(folds=5), seeds=FEW_SEEDS)
     yield Reading("full-length rounds", mining=settings(round_epochs=0), seeds=FEW_SEEDS)
-    name = f"epochs and gamma searched under supervision (gamma {gamma:g})"
-    yield Reading(name, training=settings(final_epochs="search", gamma=gamma))
     yield Reading("final training continued", training=settings(final_start="initial"))
-    yield Reading("penalty on the gradient saliency itself", training=settings(penalty_on="gradient"), data=_FEW_DATA)
-    if model == "tnet_att":  # MN's h(x) are its word vectors
-        yield Reading("noise on the word vectors", mining=settings(noise_on="input"), data=_FEW_DATA)
     yield _RANDOM
 
 
 def _of_preset(preset: str, model: str) -> Iterator[Reading]:
     """Yield the rows of a preset: two without evidence, and the paper's two methods."""
-    doubled = ("rest",) if (preset, model) == ("release", "tnet_att") else ()
-    start = Reading("", preset=preset, small=True, doubled=doubled)
-    if model == _ENCODER:
-        start = replace(start, seeds=FEW_SEEDS)
+    start = Reading("", preset=preset, small=True, only=_PRESETS[preset, model])
     for row in _UNSUPERVISED:
         yield replace(start, name=row.name, mined_by=row.mined_by, training=row.training)
     for name, mined_by in _MINED_BY.items():
         # The release has no other method for TNet-ATT than the first.
-        yield replace(start, name=name, mined_by=mined_by, doubled=doubled if mined_by == "aw-as" else ())
-    if preset == "paper" and model in _WORD_MODELS:
-        on_gradient = settings(penalty_on="gradient")
-        name = "+PG-AS, penalty on the gradient saliency itself"
-        yield replace(start, name=name, training=on_gradient, data=_FEW_DATA)
-    if preset == "paper" and model == _ENCODER:
+        if (preset, model, mined_by) != ("release", "tnet_att", "pg-as"):
+            yield replace(start, name=name, mined_by=mined_by)
+    if (preset, model) == ("paper", _ENCODER):
         yield Reading("+PG-AS, on the large encoder", preset=preset)
 
 
@@ -155,7 +147,7 @@ _Named = dict[tuple[str, ...], tuple[str, Reading]]  # the model and the reading
 
 def _readings(scope: Scope) -> _Named:
     """Return single choices, by model and name."""
-    of_encoder = (*_UNSUPERVISED, _DEFAULT, replace(_RANDOM, data=("laptop",)))
+    of_encoder = (*_UNSUPERVISED, _DEFAULT, replace(_RANDOM, only=(("laptop", range(FEW_SEEDS)),)))
     rows = {model: tuple(_of_words(model)) for model in _WORD_MODELS} | {_ENCODER: of_encoder}
     return {(NAMES[model], row.name): (model, row) for model in rows if scope.has(model) for row in rows[model]}
 
@@ -164,8 +156,7 @@ def _presets(scope: Scope) -> _Named:
     """Return the rows of the presets, by preset, model and name."""
     return {
         (preset, NAMES[model], row.name): (model, row)
-        for preset in ("paper", "release")
-        for model in (*_WORD_MODELS, _ENCODER)
+        for preset, model in _PRESETS
         if scope.has(model)
         for row in _of_preset(preset, model)
     }
@@ -175,20 +166,21 @@ def _release(rounds: int) -> Reading:
     """Return the released TNet-ATT with the words of so many rounds."""
     fewer = rounds if rounds < max(_RELEASE_ROUNDS) else 0
     chosen = () if rounds else settings(gamma=0.0)
-    return Reading(
-        f"K = {rounds}", "aw-as", training=chosen, preset="release", rounds=fewer, data=_FEW_DATA, doubled=("rest",)
-    )
+    only = _PRESETS["release", "tnet_att"]
+    return Reading(f"K = {rounds}", "aw-as", training=chosen, preset="release", rounds=fewer, only=only)
 
 
-def _at_epochs(epochs: int) -> Reading:
-    """Return TNet-ATT with all trainings of so many epochs, by the method of the release."""
-    return Reading(_LONG, _MINED_BY[_LONG], epochs=epochs, data=_FEW_DATA)
+# TNet-ATT with every training of 50 epochs, with words mined by attention.
+_LONG = {
+    "defaults": (Reading("+AW-AS", "aw-as", epochs=_LONG_EPOCHS, only=_AT_LENGTH),),
+    "release": tuple(_release(rounds) for rounds in _RELEASE_ROUNDS if rounds),
+}
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings, each with its controls; the words of their evidence are counted too."""
     rows = [("tnet_att", _release(rounds)) for rounds in _RELEASE_ROUNDS]
-    rows += [("tnet_att", _at_epochs(epochs)) for epochs in _EPOCHS]
+    rows += [("tnet_att", row) for row in _LONG["defaults"]]
     for model, row in (*rows, *_presets(scope).values(), *_readings(scope).values()):
         for data in scope.data:
             for trainings in (*row.controls(scope, model, data), row.trainings(scope, model, data)):
@@ -196,7 +188,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Return what was found in sentences, single choices, the presets, the release by round, and long trainings."""
+    """Return what was found in a sentence, single choices, the presets, the release by round, and what was left out."""
     board = _Board(scope, lookup)
     single, presets = _readings(scope), _presets(scope)
     return [
@@ -204,7 +196,8 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
         board.table("readings-all", "Single choices, on the test sets", ("model", "reading"), single, _NOTES),
         board.table("readings-presets", "The presets", ("preset", "model", "row"), presets, _PRESET_NOTES),
         board.release(),
-        *board.long_trainings(),
+        *board.course(),
+        _LEFT_OUT,
     ]
 
 
@@ -306,67 +299,20 @@ class _Board:
         title = "TNet-ATT as released, by number of rounds"
         return Table("readings-release", title, columns, tuple(rows), _RELEASE_NOTES, outcomes)
 
-    def long_trainings(self) -> Iterator[Part]:
-        """Yield the gain by number of epochs: a sentence, a figure and a table."""
-        gains = {
-            (data, epochs): gain
-            for data in self._few
-            for epochs in _EPOCHS
-            if (gain := self.gain("tnet_att", [_at_epochs(epochs)], [data])) is not None
-        }
-        yield self._trend()
-        lines = tuple(
-            _line(data, {epochs: gain for (name, epochs), gain in gains.items() if name == data}) for data in self._few
-        )
-        title, axes = "Gain of TNet-ATT by number of epochs", ("epochs of every training", "gain in macro-F1, points")
-        panels = tuple((line.name, (line,)) for line in lines)
-        yield Figure("readings-epochs", title, *axes, panels, _EPOCH_NOTES, zero=True)
-        rows: list[TableRow] = []
-        for data in self._few:
-            for epochs in _EPOCHS:
-                reading = _at_epochs(epochs)
-                ours, controls = self.row("tnet_att", reading, data), self.controls("tnet_att", reading, data)
-                shown = format_interval(gains.get((data, epochs)))
-                rows.append((data.upper(), epochs, len(ours) or None, *map(mean_scores, (*controls, ours)), shown))
-        columns = ("data set", "epochs", "seeds", _PLAIN, _AGAIN, _LONG, "gain over both")
-        yield Table("readings-by-epochs", "TNet-ATT by number of epochs", columns, tuple(rows), outcomes=("seeds",))
-
-    def _trend(self) -> str:
-        """Return how much more evidence gains with the last two numbers of epochs than with the first two."""
-        pairs: list[tuple[Place, Rows, Rows]] = []
-        for data in self._few:
-            sides: tuple[list[Row], list[Row]] = [], []
-            for epochs in (*_EPOCHS[:2], *_EPOCHS[-2:]):
-                row, controls = (
-                    self.row("tnet_att", _at_epochs(epochs), data),
-                    self.controls("tnet_att", _at_epochs(epochs), data),
-                )
-                is_long = epochs in _EPOCHS[-2:]
-                sides[0 if is_long else 1].extend([row] * len(controls))
-                sides[1 if is_long else 0].extend(controls)
-            pairs.append((Place(data, "tnet_att", 0), tuple(sides[0]), tuple(sides[1])))
-        rise = (
-            average(self._scope, pairs) if all(row for _, *sides in pairs for side in sides for row in side) else None
-        )
-        if rise is None:
-            return "Gains by number of epochs were not measured yet."
-        # Half of each side are rows with evidence and half controls, so that their difference is half of the rise.
-        much, low, high = (2 * each for each in (rise.macro_f1, rise.low, rise.high))
-        verdict = (
-            "so long training is what evidence cures"
-            if low > 0
-            else "so it gains no more"
-            if high < 0
-            else "so this is undecided"
-        )
-        return (
-            f"Does evidence help against long training? With {_EPOCHS[-2]} and {_EPOCHS[-1]} epochs {_LONG} gains {much:+.2f} "
-            f"points [{low:+.2f}, {high:+.2f}] more than with {_EPOCHS[0]} and {_EPOCHS[1]}, {verdict}."
-        )
+    def course(self) -> Iterator[Part]:
+        """Yield the gain as a training of 50 epochs goes on: a figure and a table."""
+        found: dict[tuple[str, str], Sequence[Course]] = {}
+        last: dict[tuple[str, str], Gain | None] = {}
+        for name, readings in _LONG.items():
+            for data in self._few:
+                ours = [self.row("tnet_att", each, data) for each in readings]
+                found[name, data] = courses_of(ours, self.controls("tnet_att", readings[0], data))
+                last[name, data] = self.gain("tnet_att", readings, [data])
+        yield from course_parts(found, last)
 
     @property
     def _few(self) -> tuple[str, ...]:
-        return tuple(data for data in _FEW_DATA if data in self._scope.data)
+        return tuple(data for data, _ in _AT_LENGTH if data in self._scope.data)
 
 
 _COLUMNS = ("over its control", "over both controls", "words")
@@ -387,15 +333,6 @@ def _listed(keys: Sequence[tuple[str, Reading]], gains: Mapping[tuple[str, Readi
     return f" ({'; '.join(named)})" if keys else ""
 
 
-def _line(name: str, gains: Mapping[int, Gain | None]) -> PlotLine:
-    found = {float(epochs): gain for epochs, gain in gains.items() if gain is not None}
-    values, ends = (
-        tuple(each.macro_f1 for each in found.values()),
-        tuple((each.low, each.high) for each in found.values()),
-    )
-    return PlotLine(name, tuple(found), values, tuple((high - low) / 2 for low, high in ends))
-
-
 def count_words(record: Record, rounds: int = 0) -> tuple[float, ...]:
     """Return the active and the misleading words of an instance, of the first rounds or all."""
     counted = [found for number, found in record["rounds"].items() if not rounds or int(number) <= rounds]
@@ -411,12 +348,9 @@ _NOTES = (
     "`words`: mined words per instance, active + misleading.",
     "`epsilon = 1`: the lowest threshold that we tried, which held-out data chose. `K = 2`: words of the first two rounds. "
     "`weighting = round`: words expect half of the attention that those of the round before do. `folds = 5`: each instance "
-    "is mined by a model that has not seen it. `full-length rounds`: as many epochs between two rounds as the initial model"
-    " took. `epochs and gamma searched`: its controls search their epochs too. `final training continued`: it starts from the "
-    "trained initial model, and so does its only control. `penalty on the gradient saliency itself`: the penalty is on the "
-    "share of each word by its gradient, not on attention. `noise on the word vectors`: the gradient's noisy samples begin at "
-    "the word vectors, not at h(x); in MN these are the same. `random words`: as many "
-    "in each instance as PG-AS found, of the same kinds.",
+    "is mined by a model that has not seen it. `full-length rounds`: as many epochs between two rounds as the initial model "
+    "took. `final training continued`: it starts from the trained initial model, and so does its only control. `random words`: "
+    "as many in each instance as PG-AS found, of the same kinds.",
 )
 _PRESET_NOTES = (
     "`--preset paper` and `--preset release`, with `-rest` on REST, as in the table above. BERTABSA-ATT starts from the small "
@@ -429,8 +363,12 @@ _RELEASE_NOTES = (
     "training, pooled, with its 95 % interval. `best epoch on test`: what the released code reports, the epoch of 50 with the "
     "highest test accuracy; it is no result.",
 )
-_EPOCH_NOTES = (
-    "TNet-ATT with our defaults, but every training, with and without evidence, has the same fixed number of epochs. Gain in "
-    "macro-F1 over both controls pooled; the bands are 95 % intervals.",
+_LEFT_OUT = (
+    "This page leaves out what we did not measure. Of the presets: `paper` for TNet-ATT; `release` for MN on REST; more than one "
+    "seed for MN; REST for BERTABSA-ATT; TWITTER; and ten seeds of `release` for TNet-ATT on REST, to settle whether its gain is "
+    "chance. Of long trainings: 80 epochs; 5 to 35 epochs with words from a model as short; a fifth seed on LAPTOP. Of single "
+    "choices: a penalty on the gradient saliency itself, as in the paper's footnote; noise on the word vectors; and epochs and "
+    "gamma searched under supervision, beside a control that searches too. Together these are some 800 trainings and minings: by "
+    "the times of earlier ones, 6 hours of one process on an NVIDIA H200, which can run 16 at a time."
 )
 EXHIBIT = Exhibit("readings", "Other readings of the paper", cells, show, beyond=True)

@@ -1,4 +1,4 @@
-"""What the exhibit `readings` chooses on held-out data: gamma, with a number of epochs that is searched under supervision.
+"""What other readings choose on held-out data: gamma, with a number of epochs that is searched under supervision.
 
 The default gamma was chosen with the number of epochs of a training without evidence. A fifth of train judges, held out by
 sentence; no test file is opened. The threshold is chosen in `epsilon`, whose minings serve here too.

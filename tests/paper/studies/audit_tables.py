@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from tests.paper.studies.audit import DATA, MODELS, RESAMPLES, Audit, Record, Row, row_of, training_of
+from tests.paper.studies.audit_readings import CHECKS as READINGS
 
 Table = dict[str, Any]
 _BASES = {"over TNet or BERTABSA": {"tnet_att": "tnet", "bertabsa_att": "bertabsa"}}
@@ -322,4 +323,5 @@ _CHECKS: dict[str, Callable[..., None]] = {
     r"stress-(laptop|rest)-(\w+)": _stress,
     r"selection-choices": _selection,
     r"claims": _claims,
+    **READINGS,
 }

@@ -14,7 +14,11 @@ from tests.paper.studies.audit_tables import audit_table
 RESULTS = Path(__file__).parents[3] / "results"
 # Tables without figures of a test set, or with sums of the figures of others.
 ELSEWHERE = ("strip-bug-damage", "transfer-attention", "transfer-faithfulness")
-FIGURES = ("selection-best-of", *(f"corpus-size-{model}" for model in ("memnet", "tnet_att", "bertabsa_att")))
+FIGURES = (
+    "selection-best-of",
+    "readings-epochs",
+    *(f"corpus-size-{model}" for model in ("memnet", "tnet_att", "bertabsa_att")),
+)
 UNTESTED = (*ELSEWHERE, *FIGURES, "stress-gains", "stress-judged", "selection-looks", "claims-rounds", "claims-counts")
 PAGES = (
     "overall",
@@ -26,6 +30,7 @@ PAGES = (
     "stress",
     "selection",
     "claims",
+    "readings",
 )
 
 

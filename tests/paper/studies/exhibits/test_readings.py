@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.paper.experiments.described import from_description
@@ -12,14 +13,14 @@ from tests.paper.studies.exhibits.toys import ALL_OF_IT, blind, knowing, row_of,
 
 from paper.experiments.cells import Cell, Mining, Place, Training, describe, settings
 from paper.experiments.ledger import Record
-from paper.studies.exhibit import Figure, Table, TableLookup
-from paper.studies.exhibits import find, readings
-from paper.studies.exhibits._rows import NAMES
-from paper.studies.pages import TABLES, ShownExhibit
+from paper.studies.exhibit import Figure, Table
+from paper.studies.exhibits import find
+from paper.studies.exhibits._course import COURSE, RISE, estimate
 from pssa.runs.resolve import check_mining, check_supervision
 from pssa.runs.settings import Config
 
 RESULTS = Path(__file__).parents[4] / "results"
+VECTORS = "6558d35bd40be401"  # those of the pages
 READINGS, HELD_OUT = find("readings"), find("readings-held-out")
 MN = Place("laptop", "memnet", 0)
 AGAIN = Training(MN, evidence=(Mining(MN, "aw-as"),), settings=settings(gamma=0.0))
@@ -48,19 +49,11 @@ def test_every_reading_differs_from_the_default_in_one_thing(tmp_path: Path) -> 
     assert TWO_ROUNDS in default
     assert Training(MN, evidence=(Mining(MN, "random", settings(words_of="pg-as")),)) in default
     assert Training(MN, evidence=(Mining(MN, "pg-as"),), settings=GOING_ON) in default
-    assert Training(MN, evidence=(Mining(MN, "pg-as"),), settings=settings(penalty_on="gradient")) in default
     for cell in default[1:]:
         chosen = dict(cell.settings) | dict(cell.evidence[0].settings) | {"model": "memnet", "method": "pg-as"}
         config = Config().updated({name: value for name, value in chosen.items() if name != "words_of"})
         check_mining(config)
         check_supervision(config)
-
-
-def test_a_search_under_supervision_has_a_control_that_searches_too(tmp_path: Path) -> None:
-    cells = set(READINGS.cells(toy_scope(tmp_path, "memnet")))
-    mined = (Mining(MN, "pg-as"),)
-    assert Training(MN, evidence=mined, settings=settings(final_epochs="search", gamma=0.5)) in cells
-    assert Training(MN, evidence=mined, settings=settings(final_epochs="search", gamma=0.0)) in cells
 
 
 def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:
@@ -106,18 +99,70 @@ def test_the_release_is_shown_by_number_of_rounds_with_its_best_epoch_on_test(tm
     assert row_of(table, "5") == (None, None, None, None)
 
 
-def test_gains_of_long_trainings_are_set_against_those_of_short_ones(tmp_path: Path) -> None:
+def long_training(seed: int, gain: float, **others: Any) -> tuple[Training, Record]:
+    """A model of 50 epochs whose macro-F1 is 50 %, and from epoch 21 on higher by a gain in points."""
+    place = Place("laptop", "tnet_att", seed, settings=settings(epochs=50))
+    curve = [[0.5, 0.5 + (gain / 100 if epoch > 20 else 0.0)] for epoch in range(1, 51)]
+    return Training(place, **others), blind(curve=curve)
+
+
+def records_of_long_trainings(*gains: float) -> dict[Cell, Record]:
+    """Both controls, which gain nothing, and the supervised training, by seed."""
     records: dict[Cell, Record] = {}
-    for epochs in (5, 10, 20, 35, 50, 80):
-        place = Place("laptop", "tnet_att", 0, settings=settings(epochs=epochs))
-        mined = (Mining(place, "aw-as"),)
-        records[Training(place)] = records[Training(place, evidence=mined, settings=settings(gamma=0.0))] = blind()
-        records[Training(place, evidence=mined)] = knowing() if epochs > 40 else blind()
-    parts = READINGS.show(toy_scope(tmp_path, "tnet_att"), FakeLookup(records))
-    (said,) = (part for part in parts[1:] if isinstance(part, str))
-    assert "+83.33 points [" in said
+    for seed, gain in enumerate(gains):
+        mined = (Mining(long_training(seed, 0)[0].place, "aw-as"),)
+        records |= dict([long_training(seed, 0), long_training(seed, gain, evidence=mined)])
+        records |= dict([long_training(seed, 0, evidence=mined, settings=settings(gamma=0.0))])
+    return records
+
+
+def test_the_gain_of_late_epochs_is_set_against_that_of_early_ones(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "tnet_att", seeds=2)
+    parts = READINGS.show(scope, FakeLookup(records_of_long_trainings(2.0, 4.0)))
     (figure,) = (part for part in parts if isinstance(part, Figure))
-    assert figure.panels[0][1][0].y == pytest.approx((0, 0, 0, 0, 250 / 3, 250 / 3))
+    assert figure.panels[0][1][0].y == pytest.approx((0, 0, 0, 3, 3))
+    (table,) = (part for part in parts if isinstance(part, Table) and part.name == COURSE)
+    shown = dict(zip(table.columns[2:], row_of(table, "defaults", "LAPTOP"), strict=True))
+    # Two values 2 apart: a standard error of 1, and 12.71 of them for one degree of freedom.
+    assert (shown["seeds"], shown[RISE]) == (2, "+3.00 [-9.71, +15.71]")
+    assert shown["21 to 35"] == shown[RISE]
+
+
+def test_a_seed_without_a_control_or_with_a_short_curve_has_no_course(tmp_path: Path) -> None:
+    records = records_of_long_trainings(2.0, 4.0)
+    (first, *_), (*_, last) = list(records), list(records)
+    records.pop(first)
+    records[last] = blind(curve=[[0.5, 0.5]])
+    parts = READINGS.show(toy_scope(tmp_path, "tnet_att", seeds=2), FakeLookup(records))
+    assert not any(isinstance(part, Table) and part.name == COURSE and part.rows for part in parts)
+
+
+def test_several_series_count_alike_and_their_errors_add_up() -> None:
+    mean, half = estimate([[0.0, 2.0], [5.0, 5.0, 5.0]])
+    assert mean == 3.0
+    assert half == pytest.approx(12.71 * 1.0 / 2)
+    assert estimate([[1.0], [2.0, 4.0]]) == (2.0, None)
+
+
+def test_a_short_training_without_evidence_is_the_beginning_of_a_long_one() -> None:
+    """In the ledger, epoch by epoch: what the page reads from long trainings rests on it."""
+    curves: dict[tuple[str, str, int], dict[bool, Any]] = {}
+    for line in (RESULTS / "cells.jsonl").read_text("utf-8").splitlines():
+        record = json.loads(line)
+        cell = record["cell"]
+        place = cell.get("place", {})
+        is_plain = "evidence" not in cell and not cell.get("settings")
+        is_again = cell.get("settings") == {"gamma": 0.0} and [e["method"] for e in cell["evidence"]] == ["aw-as"]
+        if cell["kind"] != "training" or place["model"] != "tnet_att" or not (is_plain or is_again):
+            continue
+        if record["files"]["vectors"] == VECTORS and place.keys() <= {"data", "model", "seed", "settings"}:
+            chosen = place.get("settings", {})
+            if chosen in ({}, {"epochs": 50}) and cell.get("method", "base") == "base":
+                key = place["data"], "again" if is_again else "plain", place["seed"]
+                curves.setdefault(key, {})[bool(chosen)] = record["curve"]
+    both = [each for each in curves.values() if len(each) == 2]
+    assert len(both) > 15
+    assert all(each[True][: len(each[False])] == each[False] for each in both)
 
 
 def test_held_out_data_choose_a_gamma_and_open_no_test_file(tmp_path: Path) -> None:
@@ -136,10 +181,3 @@ def test_held_out_data_choose_a_gamma_and_open_no_test_file(tmp_path: Path) -> N
     records.pop(cells[0])
     (table,) = HELD_OUT.show(scope, FakeLookup(records))
     assert row_of(table, "MN", "0.5") == ("70.00 / 70.00", 4, None, "")
-
-
-def test_gamma_is_the_one_that_the_held_out_page_chooses() -> None:
-    page = ShownExhibit.read(RESULTS / "readings-held-out" / TABLES)
-    rows = TableLookup(page.tables).rows("readings-held-out-gamma")
-    chosen = {str(row["model"]): float(str(row["gamma"]).split()[0]) for row in rows if row["chosen"]}
-    assert chosen == {NAMES[model]: gamma for model, gamma in readings.GAMMA.items()}

@@ -109,7 +109,7 @@ def test_test_scores_by_epoch_are_read_by_pages_alone() -> None:
     folders = (Path(pssa.__file__).parent, Path(paper.__file__).parent)
     sources = (path for folder in folders for path in folder.rglob("*.py"))
     readers = {path.stem for path in sources if '["curve"]' in path.read_text("utf-8")}
-    assert readers == {"_rows", "selection"}
+    assert readers == {"_course", "_rows", "selection"}
 
 
 EXHIBIT = find("stress")
