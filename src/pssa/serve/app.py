@@ -161,7 +161,14 @@ def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) ->
         escape_formulas: Annotated[bool, Query(description=_ESCAPE)] = False,
     ) -> Response:
         """Label the rows of a table, sent as it is or as the file of a form; one that cannot be labelled has an `error`."""
-        content = await _table_of(request)
+        if request.headers.get("content-type", "").lower().startswith("multipart/"):
+            async with request.form(max_files=1, max_fields=1) as form:  # as in `curl -F file=@reviews.csv`
+                file = form.get("file")
+                if not isinstance(file, UploadFile):
+                    raise ApiError(422, "no_file", "the form has no file; send the table as its field `file`")
+                content = await file.read()
+        else:
+            content = await request.body()
         table = CsvTable.read(content, batcher.limits, columns, batcher.finder is not None)
         chunks = score_table(batcher, table, run, request.receive, escape_formulas)
         first = await anext(chunks)  # raises what is refused before the response begins
@@ -173,17 +180,6 @@ def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) ->
                 yield chunk
 
         return StreamingResponse(whole(), headers=headers, media_type="text/csv")
-
-
-async def _table_of(request: Request) -> bytes:
-    """Return the table in a body: all of it, or the file of a form, as in `curl -F file=@reviews.csv`."""
-    if not request.headers.get("content-type", "").lower().startswith("multipart/"):
-        return await request.body()
-    async with request.form(max_files=1, max_fields=1) as form:
-        file = form.get("file")
-        if not isinstance(file, UploadFile):
-            raise ApiError(422, "no_file", "the form has no file; send the table as its field `file`")
-        return await file.read()
 
 
 def _add_model(app: FastAPI, batcher: Batcher, has_evidence: bool, dependencies: list[Depends]) -> None:

@@ -108,7 +108,11 @@ def limited_requests(
     items = Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)]  # type: ignore[valid-type]
     run = (Literal[*saliencies], "first")
     saliency = (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))
-    by_run = _saliencies_by_run(saliencies)
+    by_run: dict[str, Any] = {}  # JSON Schema that says which saliencies each run has, if they differ
+    if len({*map(tuple, saliencies.values())}) > 1:
+        of = {name: {"properties": {"saliency": {"enum": list(usable)}}} for name, usable in saliencies.items()}
+        is_versus = {"properties": {"run": {"const": "versus"}}, "required": ["run"]}
+        by_run = {"if": is_versus, "then": of["versus"], "else": of["first"]}
     return (
         _either(
             _narrowed(PredictRequest, {}, items=(items, ...), run=run),
@@ -149,14 +153,6 @@ def _narrowed(base: type[ModelT], extra: Mapping[str, Any], **fields: Any) -> ty
     """Return a model with the name and description of another, narrower types for its fields, and more in its schema."""
     more: Any = {"json_schema_extra": dict(extra)}
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, __cls_kwargs__=more, **fields)
-
-
-def _saliencies_by_run(saliencies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the JSON Schema that says which saliencies each run has; empty if all have the same."""
-    if len({*map(tuple, saliencies.values())}) == 1:
-        return {}
-    first, versus = ({"properties": {"saliency": {"enum": list(saliencies[run])}}} for run in ("first", "versus"))
-    return {"if": {"properties": {"run": {"const": "versus"}}, "required": ["run"]}, "then": versus, "else": first}
 
 
 def response(name: str, takes_body: bool = False) -> dict[int | str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,12 @@ class Sources:
         """
         found = read_evidence(evidence)
         digest = hashlib.sha256(evidence.read_bytes()).hexdigest()
-        config = _read_config(evidence, found.header.model)
+        config = None  # of the run that contains the evidence, if there is one that can have mined it
+        with suppress(InputError):  # there is none, or not one of ours
+            config = Config.from_toml(evidence.with_name(_CONFIG))
+        # Evidence of people names a model that nobody can train.
+        if config is not None and found.header.model in models.names() and found.header.model != config.model:
+            config = None
         known = _known_reading(found, corpus, config)
         known |= {name: value for name, value in reading.items() if value is not None}
         if corpus is not None:
@@ -84,16 +90,6 @@ class Sources:
             data = DataConfig(train=str(self.corpus or "TRAIN"), encoder=encoder, **_data_settings(self))
             options = repeated_options(Config(model, seed=header.seed, data=data))
         return shlex.join(["pssa", "train", *options, "--evidence", str(path), "--out", "RUN"])
-
-
-def _read_config(evidence: Path, model: str) -> Config | None:
-    """Return the configuration of the run that contains the evidence, if there is one that can have mined it."""
-    try:
-        config = Config.from_toml(evidence.with_name(_CONFIG))
-    except InputError:  # there is none, or not one of ours
-        return None
-    # Evidence of people names a model that nobody can train.
-    return None if model in models.names() and model != config.model else config
 
 
 def _is_train_file(config: Config, corpus: Path) -> bool:
