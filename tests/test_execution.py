@@ -222,4 +222,4 @@ def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch: pytest.Mon
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(InputError, match=r"127\.0\.0\.1:\d+ \(.*refused") as refusal:
             connect_ray(f"127.0.0.1:{taken.getsockname()[1]}")
-    assert "--address" in for_command_line(refusal.value)
+    assert "RAY_ADDRESS" in for_command_line(refusal.value)
