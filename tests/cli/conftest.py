@@ -69,6 +69,20 @@ def train_file(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="session")
+def held_out() -> Corpus:
+    """The first 40 instances of the embedded test part."""
+    return embedded.load("test").select(range(40))
+
+
+@pytest.fixture(scope="session")
+def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a file."""
+    path = tmp_path_factory.mktemp("data") / "test.jsonl"
+    held_out.write(path)
+    return path
+
+
+@pytest.fixture(scope="session")
 def tiny(train_file: Path) -> tuple[str, ...]:
     """Options for a training that takes a blink: MN of eight values a word, two epochs."""
     return ("--train", str(train_file), *TINY)

@@ -10,23 +10,10 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import main
-from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.data.numbers import p_value, percent, points
 from pssa.runs.evaluate import compare, evaluate
 from pssa.runs.explain import trust
-
-
-@pytest.fixture(scope="module")
-def held_out() -> Corpus:
-    return embedded.load("test").select(range(40))
-
-
-@pytest.fixture(scope="module")
-def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "test.jsonl"
-    held_out.write(path)
-    return path
 
 
 @pytest.fixture(scope="module")

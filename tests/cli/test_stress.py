@@ -9,27 +9,14 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.stress import KINDS, make_variants, stress
-
-
-@pytest.fixture(scope="module")
-def held_out() -> Corpus:
-    return embedded.load("test").select(range(30))
-
-
-@pytest.fixture(scope="module")
-def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "test.jsonl"
-    held_out.write(path)
-    return path
 
 
 def test_scores_are_one_json_object(command: Command, run: Path, data: Path, held_out: Corpus) -> None:
     found = command("stress", run, "--data", data, "--versus", run, "--json").json
     assert found.keys() == {"instances", "kinds", "accuracy", "all_right", "versus", "p_all_right"}
-    assert (found["instances"], found["p_all_right"]) == (30, 1.0)
+    assert (found["instances"], found["p_all_right"]) == (40, 1.0)
     assert tuple(found["kinds"]) == KINDS
     assert all(kind.keys() == {"variants", "accuracy"} for kind in found["kinds"].values())
     classifier, variants = pssa.load(run), make_variants(held_out)
@@ -37,7 +24,7 @@ def test_scores_are_one_json_object(command: Command, run: Path, data: Path, hel
     examples = [each.example for each in variants.variants]
     for each, label in zip(variants.variants, classifier.torch.predicted_labels(examples), strict=True):
         wrong |= {each.index} if label != each.example.label else set()
-    assert found["all_right"] == (30 - len(wrong)) / 30
+    assert found["all_right"] == (40 - len(wrong)) / 40
     assert stress(classifier, variants).as_dict() == found["versus"]
 
 

@@ -53,7 +53,7 @@ class TaggerConfig:
     device: str = setting_field("auto", choices=("auto", "cpu", "cuda"))
     dev_fraction: float = setting_field(0.2, above=0)  # of the sentences, held out to choose the number of epochs
     dimension: int = setting_field(300, least=1)  # of the word vectors
-    # Of a training, and what follows: None is the default of words or encoders.
+    # Training; None is the default of words or encoders.
     learning_rate: float | None = setting_field(None, above=0)
     batch_size: int | None = setting_field(None, least=1)  # sentences
     max_epochs: int | None = setting_field(None, least=1)  # of the search

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         start = replace(start, method=config.method)
         watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
         evidence = mine(None, arguments.out, config=start, **watch, **settings)
-    # Of processes that mine together, only the main one prints.
+    # Only the main one of several processes prints.
     if not Team.from_environment().is_main:
         return 0
     summary = stats(evidence)

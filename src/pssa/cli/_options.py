@@ -40,7 +40,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "share of texts that may get a wrong label; chooses the threshold",
         "type": float,
     },
-    # Of a file of rows or of labelled instances, and keyword arguments of `read`.
+    # How a file of rows or of labelled instances is read: keyword arguments of `read`.
     "format": {"usage": "--format NAME", "help": "format of the file (default: detected)"},
     "columns": {
         "usage": "--columns FIELD=COLUMN,...",
@@ -69,7 +69,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "label names, separated by commas (default positive,negative,neutral)",
         "type": label_names,
     },
-    # Of a job over files of rows.
+    # Options of a job over files of rows.
     "input": {
         "usage": "--input FILE",
         "help": "files in any format, also .gz or .zst; - for standard input",

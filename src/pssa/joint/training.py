@@ -32,7 +32,7 @@ class AnnotatedSentences:
         "opinions"  # "opinions": all aspects with an opinion; "all": mentions too, as neutral; "some": not all
     )
     overall: bool = True  # whether implied opinions are marked
-    # Of each sentence, names of things without an opinion, known from elsewhere; empty: none are known.
+    # Names of things without an opinion in each sentence, known from elsewhere; empty: none are known.
     mentions: Sequence[Sequence[Span]] = ()
 
 

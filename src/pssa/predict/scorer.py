@@ -142,7 +142,7 @@ class Scorer:
             for answer in value or (None,):
                 outcome = self._outcome(row, answer, window.columns, output_format, "; ".join(notes))
                 before = outcomes[-1] if outcomes else None
-                # Of several aspects of one row that cannot be written, the first is reported.
+                # A row with several aspects that cannot be written reports the first.
                 if not (
                     isinstance(outcome, RejectedRow) and isinstance(before, RejectedRow) and outcome.row is before.row
                 ):

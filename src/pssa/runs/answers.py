@@ -125,7 +125,7 @@ class Explanation:
     text: str
     spans: tuple[Span, ...]  # character offsets of the words
     aspect: Span  # word offsets, half-open
-    # Of each word; they sum to one, or are all zero where no word counts. The aspect has none.
+    # A share for each word; they sum to one, or are all zero where no word counts. The aspect has none.
     shares: tuple[float, ...]
     saliency: str
     answer: Answer

@@ -69,7 +69,7 @@ class DataConfig:
     )
     from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
     unit: str = setting_field("word", choices=UNITS)  # of the evidence: words, or word pieces
-    # Of a sentence, with special tokens; None: the encoder's limit.
+    # Maximum pieces of a sentence, with special tokens; None: the encoder's limit.
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class TrainingConfig:
     share_sentences: bool | None = None  # None: yes; runs of earlier versions do not
     compile: bool = False
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
-    # Of a training where `epochs` is None; 0: a search on development data.
+    # Epochs of a training where `epochs` is None; 0: a search on development data.
     usual_epochs: int | None = setting_field(None, least=0)
     max_epochs: int | None = setting_field(None, above=0)  # of a search
     # Little data is trained for more epochs, until there are so many steps; 0: never.
@@ -161,12 +161,12 @@ class MiningConfig:
     stop_drop: float | None = setting_field(None, unset=0.0)
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
     consensus_folds: int | None = setting_field(None, least=2)  # None: by model
-    # Of each judge; 0: as many as the final model has.
+    # Epochs of each judge; 0: as many as the final model has.
     consensus_epochs: int | None = setting_field(None, unset=-1, least=0)
     consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
     consensus_right: int = 2  # models that must have been right about an instance
     consensus_threshold: float | None = setting_field(None, unset=-1.0)  # least mean share of a word
-    # Of an instance, at most; the second counts as one of round 2, and so on.
+    # Maximum words per instance; the second counts as one of round 2, and so on.
     consensus_words: int = setting_field(1, least=1)
     consensus_soft: bool = False  # expect the mean distribution itself
 

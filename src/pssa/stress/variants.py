@@ -25,7 +25,7 @@ from pssa.stress.opinions import SIGNS, Marks, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
 
-# Of the variants: raised when the same data would give others, so that old measurements are not mixed with new ones.
+# Version of the variants: raised when the same data would give others, so that old measurements are not mixed with new ones.
 VERSION = 1
 REVERSE_TARGET = "reverse_target"
 KINDS = (REVERSE_TARGET, "reverse_others", "add_opposite", "add_neutral", "typos", "case")

@@ -22,7 +22,7 @@ from pssa.data.split import sentence_groups
 from pssa.errors import InputError
 from pssa.models import Batch, IndexedCorpus
 
-# Of another aspect, except `any`: with the same one, the copy would hold two opinions on it.
+# Partners have another aspect, except `any`: with the same one, the copy would hold two opinions on it.
 PARTNERS = ("distant", "other", "similar", "short", "any")
 _GLUES = ("but", "and", ".")
 _STOP = _GLUES.index(".")
@@ -233,7 +233,7 @@ class _Join:
         place = torch.arange(int(starts[-1].max())).expand(len(left), -1)
         part = sum((place >= start[:, None]).long() for start in starts)  # 0 to 5, where 5 is padding
         assert isinstance(part, Tensor)
-        # Of each part the row it is taken from, and how far its columns are from those of the copy.
+        # The row that each part is taken from, and how far its columns are from those of the copy.
         rows = torch.stack([self.own, left, left, right, self.own, self.own], dim=1)
         none = torch.zeros_like(left)
         away = torch.stack(

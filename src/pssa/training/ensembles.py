@@ -13,7 +13,7 @@ from torch import Tensor
 
 # An error of 0 or 1 would give an infinite weight; this clamps it as if one instance in a hundred thousand were otherwise.
 _LEAST_ERROR = 1e-5
-# Of the mean probability beside all votes together: enough to break a tie, too little to overrule a vote.
+# Weight of the mean probability beside all votes: enough to break a tie, too little to overrule a vote.
 _VOICE = 1e-3
 
 

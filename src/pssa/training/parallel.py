@@ -30,7 +30,7 @@ T = TypeVar("T")
 _VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 # Values of gradients that travel together: enough to keep the line busy, few beside the memory of a large encoder.
 _BUCKET = 2**25
-# Of the groups that this process has opened, one after the other.
+# Numbers the groups that this process opens.
 _NUMBERS = count()
 
 
