@@ -139,7 +139,9 @@ def finish_run(run: str | Path, observer: Observer | None = None, *, progress: b
     """Finish a run as `resume` does, and return its directory."""
     directory = RunDirectory.open(Path(run))
     if directory.finished:
-        _tidy(directory)
+        # A process that was killed after its last file may have left some that a finished run does not need.
+        with suppress(RunError, OSError), directory.locked():
+            directory.prune()
         return directory.root
     if not (directory.root / "config.toml").is_file():
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
@@ -278,9 +280,3 @@ def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
         **({"gate": outcome.gate.as_dict()} if outcome.gate else {}),
         "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
     }
-
-
-def _tidy(directory: RunDirectory) -> None:
-    """Finish what a process killed after its last file left undone (best effort; a finished run does not need it)."""
-    with suppress(RunError, OSError), directory.locked():
-        directory.prune()

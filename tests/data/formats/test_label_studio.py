@@ -12,7 +12,7 @@ from defusedxml import ElementTree
 from pssa.aspects import read_sentences
 from pssa.data.check import check
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.data.formats import label_studio
+from pssa.data.formats import column_names, label_studio
 from pssa.data.io import format_of, read, write
 from pssa.data.rows import Columns, Row
 from pssa.data.text_file import InputFile
@@ -59,6 +59,7 @@ def test_an_export_is_recognised_and_read(tmp_path: Path, indent: int | None) ->
     whole = {"id": "w", "type": "choices", "from_name": "tone", "value": {"choices": ["angry"]}}
     path = _file(tmp_path, _task([*_span(4, 10, "screen"), relation, whole]), indent=indent)
     assert format_of(path, None) == "label_studio"
+    assert column_names(path, "label_studio") == ()  # what a run was trained with says nothing about it
     assert _found(path) == [("screen", (4, 10), "positive")]
 
 
