@@ -358,7 +358,9 @@ def connect_ray(address: str | None = None) -> Any:
                 ray.init(address or None, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = str(error)[:_LONGEST_REASON]
-            raise InputError(f"cannot connect to Ray ({reason}); check {setting('address', option='RAY_ADDRESS')}") from error
+            raise InputError(
+                f"cannot connect to Ray ({reason}); check {setting('address', option='RAY_ADDRESS')}"
+            ) from error
     return ray
 
 
@@ -370,7 +372,9 @@ def _require_listener(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise InputError(f"no Ray cluster can be reached at {address} ({error}); check {setting('address', option='RAY_ADDRESS')}") from error
+        raise InputError(
+            f"no Ray cluster can be reached at {address} ({error}); check {setting('address', option='RAY_ADDRESS')}"
+        ) from error
 
 
 @contextmanager
