@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from pssa.aspects.sentences import split_sentences
 from pssa.joint.model import TAGS, JointModel
 from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
 from pssa.joint.runtime import Floats, spans_of, with_mentions
-from pssa.joint.training import UNKNOWN, JointExample, collate
+from pssa.joint.training import UNKNOWN, JointExample, outputs
 
 DOMAINS = ("book", "electronics", "fashion", "grocery", "home", "pet", "toy")
 _LENGTHS = range(3, 41)  # words of a sentence
 _EASILY = -1.0  # bias on O: labels are learned of aspects that are likely, not only of those that are found
-_PIECES = 16_000  # in one step
 
 
 @dataclass(frozen=True)
@@ -56,10 +53,10 @@ def teach(teachers: Sequence[Teacher], sentences: Sequence[str], pieces: WordPie
     """
     read = [teacher.pieces.read(sentences) for teacher in teachers]
     nothing: list[tuple[tuple[int, int], ...]] = [()] * len(sentences)
-    tags = [[row[0] for row in _outputs(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
+    tags = [[row[0] for row in _said(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
     mean_tags = [np.mean(each, axis=0) for each in zip(*tags, strict=True)]
     aspects = [_aspects(each) for each in mean_tags]
-    rest = [[row[1:] for row in _outputs(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
+    rest = [[row[1:] for row in _said(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
     for number, sentence in enumerate(pieces.read(sentences)):
         if len(mean_tags[number]) == len(sentence.words) and (sentence.piece_words != SPECIAL).any():
             labels, overall, attention = (
@@ -76,40 +73,12 @@ def _aspects(tags: Floats) -> tuple[tuple[int, int], ...]:
     return tuple(sorted({*spans_of(opinions, _EASILY), *spans_of(with_mentions(logs), 0.0)}))
 
 
-@torch.inference_mode()
-def _outputs(
+def _said(
     teacher: Teacher, sentences: Sequence[PieceSentence], aspects: Sequence[tuple[tuple[int, int], ...]]
 ) -> list[tuple[Floats, Floats, Floats, Floats]]:
-    """Return of each sentence the probabilities of its tags, of its labels, overall, and the attention."""
-    device = next(teacher.model.parameters()).device
-    found: dict[int, tuple[Floats, Floats, Floats, Floats]] = {}
-    order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].ids))
-    first = 0
-    while first < len(order):
-        end = first + 1
-        while end < len(order) and (end + 1 - first) * len(sentences[order[end]].ids) <= _PIECES:
-            end += 1
-        rows = order[first:end]
-        batch = collate([_asked(sentences[row], aspects[row]) for row in rows]).to(device)
-        predicted = teacher.model(batch)
-        tags, labels, overall = (
-            _numpy(each.softmax(-1)) for each in (predicted.tags, predicted.labels, predicted.overall)
-        )
-        attention = _numpy(predicted.attention)
-        number, n_aspects = 0, len(labels)
-        for place, row in enumerate(rows):
-            n_words, last = len(sentences[row].words), number + len(aspects[row])
-            chosen = np.r_[number:last, n_aspects + place].astype(int)
-            found[row] = tags[place, :n_words], labels[number:last], overall[place], attention[chosen, :n_words]
-            number = last
-        first = end
-    return [found[row] for row in range(len(sentences))]
-
-
-def _asked(sentence: PieceSentence, aspects: tuple[tuple[int, int], ...]) -> JointExample:
-    tags = np.ones((len(sentence.words), len(TAGS)), dtype=bool)
-    return JointExample(sentence, tags, aspects, (UNKNOWN,) * len(aspects), ((),) * (len(aspects) + 1), UNKNOWN)
-
-
-def _numpy(values: Tensor) -> Floats:
-    return np.asarray(values.float().cpu().numpy(), np.float32)
+    """Return what `outputs` does of these sentences and aspects."""
+    asked = []
+    for sentence, inside in zip(sentences, aspects, strict=True):
+        tags = np.ones((len(sentence.words), len(TAGS)), dtype=bool)
+        asked.append(JointExample(sentence, tags, inside, (UNKNOWN,) * len(inside), ((),) * (len(inside) + 1), UNKNOWN))
+    return outputs(teacher.model, asked)

@@ -19,7 +19,16 @@ from pssa.data.reviews import Opinion, Review
 from pssa.joint.model import JointBatch, JointLoss, JointModel, JointPrediction
 from pssa.joint.pieces import PieceSentence, WordPieces
 from pssa.joint.run import load_joint
-from pssa.joint.training import UNKNOWN, AnnotatedSentences, JointExample, batches, collate, joint_examples
+from pssa.joint.starts import open_start
+from pssa.joint.training import (
+    UNKNOWN,
+    AnnotatedSentences,
+    JointExample,
+    batches,
+    collate,
+    joint_examples,
+    remember,
+)
 from pssa.models import Pretrained
 from pssa.runs.training_run import write_run
 
@@ -170,11 +179,46 @@ def test_a_training_goes_on_from_a_run(run: Path, triplets: Path, tmp_path: Path
     assert not np.array_equal(before["tags.weight"], after["tags.weight"])
 
 
-def test_a_run_of_other_labels_or_without_weights_is_no_start(run: Path, triplets: Path, tmp_path: Path) -> None:
-    for start, labels in ((str(run), ("positive", "negative")), ("starter", LABELS)):
-        with pytest.raises(pssa.InputError, match=r"labels|exported"):
-            write_run(triplets, tmp_path / "no", model="joint", from_pretrained=start, labels=labels, progress=False)
+def test_a_run_of_other_labels_is_no_start(run: Path, triplets: Path, tmp_path: Path) -> None:
+    start: dict[str, Any] = {"from_pretrained": str(run), "labels": ("positive", "negative"), "progress": False}
+    with pytest.raises(pssa.InputError, match="labels"):
+        write_run(triplets, tmp_path / "no", model="joint", **start)
     assert not list(tmp_path.iterdir())
+
+
+ROWS = [
+    {"text": TEXT, "aspect": "food", "label": "negative"},
+    {"text": TEXT, "aspect": "waiter", "label": "negative"},
+    {"text": "The food was bad and good.", "aspect": "food", "label": "negative"},
+] * 4
+
+
+def test_rows_teach_labels_and_the_run_finds_as_before(run: Path, tmp_path: Path) -> None:
+    rows = [{**row, "text": f"{row['text']} Number {number}."} for number, row in enumerate(ROWS)]
+    out = write_run(rows, tmp_path / "rows", model="joint", from_pretrained=str(run), epochs=30, progress=False)
+    before, after = load_joint(run), load_joint(out)
+    assert after.decoding.outside_bias == before.decoding.outside_bias
+    assert pssa.load(out).predict(TEXT, "food").label == "negative"
+    metrics = json.loads((out / "metrics.json").read_bytes())
+    assert metrics["dev"][0]["spans"] is None  # nobody marked all aspects of the held-out rows
+    assert metrics["dev"][0]["labels"]["accuracy"] == 1
+
+
+def test_rows_alone_do_not_say_which_aspects_there_are(encoder: Path, tmp_path: Path) -> None:
+    with pytest.raises(pssa.InputError, match="starter"):
+        write_run(ROWS, tmp_path / "no", model="joint", encoder=str(encoder), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_nobody_marked_is_remembered(encoder: Path) -> None:
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    review = Review("The food was good", (Opinion("negative", (4, 8)),))
+    examples = joint_examples(AnnotatedSentences([review], "some", False), pieces, LABELS)
+    model = JointModel(Pretrained.open(str(encoder)).body(None, 0.0), 16, 3)
+    (known,) = remember(model, examples)
+    predicted = model(collate(examples))
+    assert known.tags == pytest.approx(predicted.tags.softmax(-1)[0].detach().numpy(), abs=1e-5)
+    assert np.asarray(known.labels).tolist() == [[0, 1, 0]]  # what people marked wins
 
 
 @pytest.mark.slow
@@ -193,6 +237,12 @@ print(answer.label, [round(value, 6) for value in answer.probabilities.values()]
     assert label == expected.label
     # Eight bits are coarse for an encoder of sixteen dimensions.
     assert json.loads(values) == pytest.approx(list(expected.probabilities.values()), abs=0.1)
+    # A training goes on from it with the rounded weights.
+    exact, rounded = (open_start(start, LABELS)[1].state_dict() for start in (run, folder))
+    for name, value in exact.items():
+        if value.is_floating_point():
+            step = float(value.abs().max()) / 127
+            assert rounded[name].numpy() == pytest.approx(value.numpy(), abs=step), name
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,8 @@ def _train_joint(arguments: argparse.Namespace) -> int:
     (dev,) = metrics["dev"]
     counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
     say(f"{arguments.out}: {', '.join(counts)}; {metrics['with_opinion_words']} of them with marked opinion words")
-    say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
+    if dev["spans"]:
+        say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
     if labels := dev["labels"]:
         commonest = percent(labels["commonest_share"])
         say(f"held out: labels {percent(labels['accuracy'])} (always the commonest {commonest})")

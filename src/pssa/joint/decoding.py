@@ -22,13 +22,20 @@ _LEAST = tuple(np.arange(0.2, 0.91, 0.05).round(2).tolist())
 
 
 def choose_decoding(
-    runtime: JointRuntime, groups: Sequence[Sequence[Review]], *, mentions: Sequence[Review] = ()
+    runtime: JointRuntime,
+    groups: Sequence[Sequence[Review]],
+    *,
+    mentions: Sequence[Review] = (),
+    kept: Decoding | None = None,
 ) -> Decoding:
     """Return the settings with the best mean scores over groups of held-out reviews, such as domains.
 
     :param mentions: reviews whose annotators marked aspects without an opinion too.
+    :param kept: how aspects are found, where the reviews do not mark all of theirs.
     """
     plain = replace(runtime, decoding=Decoding())
+    if kept is not None:
+        return replace(kept, label_biases=_label_biases(plain, groups), temperature=1.0)
     spans, wholes = defaultdict[float, list[float]](list), defaultdict[float, list[float]](list)
     for reviews in groups:
         for bias, value in _span_scores(plain, reviews, _BIASES).items():

@@ -22,29 +22,39 @@ from torch import nn
 
 from pssa.aspects.evaluate import evaluate_reviews
 from pssa.aspects.sentences import split_review
-from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.fields import CONFLICT
 from pssa.data.files import write_atomically
+from pssa.data.formats import find_format
+from pssa.data.io import format_of, read
 from pssa.data.numbers import percent
-from pssa.data.reviews import Review, read_reviews
+from pssa.data.reviews import Opinion, Review, read_reviews
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import tokenize
-from pssa.data.validation import nearest_name, shorten
+from pssa.data.validation import nearest_name
 from pssa.errors import InputError, import_extra, setting
 from pssa.joint.decoding import choose_decoding, label_logits
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Floats, JointRuntime
-from pssa.joint.training import AnnotatedSentences, JointExample, JointSchedule, fit_joint, joint_examples
+from pssa.joint.starts import open_start
+from pssa.joint.training import (
+    AnnotatedSentences,
+    JointExample,
+    JointSchedule,
+    fit_joint,
+    joint_examples,
+    remember,
+)
 from pssa.models._pretrained import Pretrained
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json, write_tensors
 from pssa.runs.input_profile import InputProfile
-from pssa.runs.loading import runtime_kind
 from pssa.runs.onnx_export import quiet_export
-from pssa.runs.onnx_runtime import ENCODER, HEADS, TOKENIZER, read_description
-from pssa.runs.run_names import resolve_run
+from pssa.runs.onnx_runtime import ENCODER, HEADS, read_description
+from pssa.runs.run_names import STARTER
 from pssa.runs.saved_model import load_weights
 from pssa.training import Observer
 
@@ -57,13 +67,14 @@ _SETTINGS: dict[str, Any] = {  # with their defaults
     "dev": None,
     "dev_fraction": 0.2,
     "labels": DEFAULT_LABELS,
-    "epochs": 4,
+    "epochs": None,
     "learning_rate": 1.5e-4,
     "seed": 0,
     "device": "auto",
 }
 _OPTIONS = {"from_pretrained": "--from", "learning_rate": "--lr"}  # whose names differ from those of the settings
-_READING = ("format", "encoding", "errors", "label_map")
+_READING = ("format", "encoding", "errors", "label_map", "columns", "occurrence")
+_EPOCHS, _MIN_STEPS = 4, 80  # unless a number of epochs is given
 _CARD = """---
 library_name: pssa
 tags: [aspect-based-sentiment-analysis]
@@ -92,11 +103,14 @@ def train_reviews(
     settings: Mapping[str, Any],
     observer: Observer | None = None,
 ) -> Path:
-    """Train a joint model on files that list all opinions of each text: triplets, quadruples or SemEval XML.
+    """Train a joint model.
 
-    :param data: a file, or several.
+    Files that list all opinions of each text (triplets, quadruples, SemEval XML) teach it to find aspects and to label them.
+    Rows of a text, an aspect and a label teach it labels alone: it starts from a run, and goes on finding as that does.
+
+    :param data: a file, several, or rows as for any other training.
     :param settings: by name, as of any other training: `encoder`, `dev`, `dev_fraction`, `labels`, `epochs`, `learning_rate`,
-        `seed`, `device`, and how files are read: `format`, `encoding`, `errors` and `label_map`.
+        `seed`, `device`, and how files are read: `format`, `encoding`, `errors`, `label_map`, `columns` and `occurrence`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
@@ -112,16 +126,20 @@ def train_reviews(
         raise InputError(f"the model joint starts from a pretrained encoder, such as {example}, or from a run: {start}")
     if not 0 < values["dev_fraction"] < 1:
         raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
-    if values["epochs"] < 1 or not values["learning_rate"] > 0:
+    if (values["epochs"] is not None and values["epochs"] < 1) or not values["learning_rate"] > 0:
         raise InputError("expected at least one epoch and a learning rate above 0")
     RunDirectory.refuse_taken(Path(out))
-    files = [data] if isinstance(data, (str, Path)) else data
-    if not isinstance(files, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in files):
-        what = "the model joint learns from files that list all opinions of each text, such as triplets"
-        raise InputError(f"{what}; got {shorten(data)}")
-    groups = [read_reviews(path, **reading)[0] for path in files]
+    several = isinstance(data, (list, tuple)) and all(isinstance(each, (str, Path)) for each in data)
+    files = list(data) if several else [data]
+    read_ones = [_read(each, reading) for each in files]
+    groups, complete = [reviews for reviews, _ in read_ones], all(listed for _, listed in read_ones)
+    if not complete and values["from_pretrained"] is None:
+        what = "rows of a text, an aspect and a label do not say which aspects there are"
+        raise InputError(
+            f"{what}; start from a run that finds them: {setting('from_pretrained', STARTER, option=f'--from {STARTER}')}"
+        )
     if values["dev"] is not None:
-        held = read_reviews(values["dev"], **reading)[0]
+        held = _read(values["dev"], reading)[0]
     else:
         order = [(group, row) for group, reviews in enumerate(groups) for row in range(len(reviews))]
         random.Random(values["seed"]).shuffle(order)
@@ -139,6 +157,9 @@ def train_reviews(
                 path, None, f"has the label {min(unknown_labels)!r}; declare it with {setting('labels')}"
             )
         sentences = [sentence for review in reviews for sentence in split_review(review)[0]]
+        if not complete:
+            sources.append(AnnotatedSentences([each for each in sentences if each.opinions], "some", False))
+            continue
         # Formats that list aspects alone mark those without an opinion too, and say nothing of opinions about the whole.
         has_words = any(opinion.words for opinion in opinions)
         sources.append(AnnotatedSentences(sentences, "opinions" if has_words else "all", has_words))
@@ -149,10 +170,30 @@ def train_reviews(
         encoder=values["encoder"] or "",
         start=None if values["from_pretrained"] is None else Path(values["from_pretrained"]),
         labels=values["labels"],
-        schedule=JointSchedule(values["epochs"], values["learning_rate"], seed=values["seed"]),
+        schedule=JointSchedule(
+            values["epochs"] or _EPOCHS,
+            values["learning_rate"],
+            min_steps=0 if values["epochs"] else _MIN_STEPS,
+            seed=values["seed"],
+        ),
         device=values["device"],
         observer=observer,
+        finds=complete,
     )
+
+
+def _read(source: Any, reading: Mapping[str, Any]) -> tuple[Sequence[Review], bool]:
+    """Return the texts with their opinions, and whether the source lists all opinions of a text."""
+    if isinstance(source, (str, Path)):
+        file = InputFile.of(source, reading.get("encoding"))
+        if find_format(format_of(file, reading.get("format"))).lists_all_aspects:
+            return read_reviews(source, **reading)[0], True
+    examples = source.examples if isinstance(source, Corpus) else read(source, **reading).examples
+    texts: dict[str, list[Opinion]] = {}
+    for example in examples:
+        if example.label is not None:
+            texts.setdefault(example.text, []).append(Opinion(example.label, example.aspect_chars))
+    return [Review(text, tuple(opinions)) for text, opinions in texts.items()], False
 
 
 def train_joint(  # noqa: PLR0913 - a task, not a value
@@ -169,6 +210,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     observer: Observer | None = None,
     taught: Sequence[JointExample] = (),
     mentions: Sequence[Review] = (),
+    finds: bool = True,
 ) -> Path:
     """Train a joint model and save it in the new directory `out`.
 
@@ -177,22 +219,29 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     :param start: joint run of the same labels to start from, in place of an encoder.
     :param taught: further examples, such as those of a teacher.
     :param mentions: held-out reviews whose annotators marked aspects without an opinion too.
+    :param finds: whether `dev` lists all aspects of its reviews; otherwise the model finds as `start` does.
     :raises InputError: if a file or `out` cannot be used.
     """
     out, schedule = Path(out), schedule or JointSchedule()
     RunDirectory.refuse_taken(out)
-    pretrained = Pretrained.open(encoder) if start is None else _open_start(start, labels)
+    kept: Decoding | None = None
+    if start is None:
+        pretrained = Pretrained.open(encoder)
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(schedule.seed)
+            model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
+    else:
+        pretrained, model, decoding = open_start(start, labels)
+        kept = None if finds else decoding
+    model.to(choose_device(device))
     pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
     examples = [example for source in sources for example in joint_examples(source, pieces, labels)]
     examples = [example for example in (*examples, *taught) if len(example.sentence.ids) < pieces.max_positions]
     if not any(example.aspects for example in examples):
         raise InputError("no sentence has an aspect; expected reviews with aspects and their labels")
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(schedule.seed)
-        model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
-    if start is not None:
-        load_weights(start / "model.safetensors", model)
-    model.to(choose_device(device))
+    known = _metrics(examples, schedule)
+    if not finds:
+        examples = remember(model, examples)
     fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
     return save_joint(
         model.eval(),
@@ -202,21 +251,9 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         out,
         labels=labels,
         mentions=mentions,
-        known=_metrics(examples, schedule),
+        known=known,
+        kept=kept,
     )
-
-
-def _open_start(run: Path, labels: Sequence[str]) -> Pretrained:
-    """Return the encoder of a run to start from, without its weights."""
-    folder = RunDirectory.open(resolve_run(run)).root
-    if (kind := runtime_kind(folder)) != "joint":
-        exported = "was exported, and its weights are rounded; start from the run that it was exported from"
-        raise InputError(f"{run} {exported if kind == 'onnx' else 'is not a joint model; name one, or an encoder'}")
-    values = read_description(folder)
-    if tuple(values["labels"]) != tuple(labels):
-        known = ", ".join(values["labels"])
-        raise InputError(f"{run} has the labels {known}; give the same with {setting('labels')}, in this order")
-    return Pretrained.load(run / "encoder")
 
 
 def save_joint(  # noqa: PLR0913 - what a run is made of
@@ -229,18 +266,22 @@ def save_joint(  # noqa: PLR0913 - what a run is made of
     labels: Sequence[str] = DEFAULT_LABELS,
     mentions: Sequence[Review] = (),
     known: Mapping[str, Any],
+    kept: Decoding | None = None,
 ) -> Path:
     """Choose the thresholds of a trained model, calibrate and measure it, and save it in the new directory `out`.
 
     :param known: what its metrics say beside its scores.
+    :param kept: how aspects are found, where `dev` cannot choose it.
     """
     pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, pretrained.max_positions)
     runtime = runtime_of(model, pieces, labels)
-    runtime = replace(runtime, decoding=choose_decoding(runtime, dev, mentions=mentions))
+    runtime = replace(runtime, decoding=choose_decoding(runtime, dev, mentions=mentions, kept=kept))
     held_out = _held_out(runtime, [review for group in dev for review in group])
     if calibration := Calibration.of(held_out):
         runtime = replace(runtime, decoding=replace(runtime.decoding, temperature=calibration.temperature))
     scores = [evaluate_reviews(Classifier(runtime), group).as_dict() for group in dev]
+    if kept is not None:
+        scores = [{**each, "spans": None, "overall": None} for each in scores]
     metrics = {**known, "dev": scores, "held_out": held_out.confusion(labels)}
 
     with RunDirectory.created(Path(out)) as directory:
@@ -313,7 +354,8 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
                 shutil.copyfile(exported, root / ENCODER)
         heads = {name: np.ascontiguousarray(value) for name, value in runtime.heads.items()}
         write_atomically(root / HEADS, save(heads))
-        runtime.pieces.tokenizer.save(str(root / TOKENIZER))
+        for path in (run / "encoder").iterdir():
+            shutil.copyfile(path, root / path.name)
         for name in ("README.md", "calibration.json", "inputs.json", "metrics.json"):
             if (run / name).is_file():
                 shutil.copyfile(run / name, root / name)
@@ -407,6 +449,8 @@ def _metrics(examples: Sequence[JointExample], schedule: JointSchedule) -> dict[
     return {
         "sentences": len(examples),
         "aspects": sum(len(example.aspects) for example in examples),
-        "with_opinion_words": sum(bool(words) for example in examples for words in example.evidence[:-1]),
+        "with_opinion_words": sum(
+            bool(words) for example in examples if not example.is_taught for words in example.evidence[:-1]
+        ),
         "schedule": asdict(schedule),
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,47 @@ def batches(examples: Sequence[JointExample], n_pieces: int, rng: random.Random)
     yield from found
 
 
+@torch.inference_mode()
+def outputs(
+    model: JointModel, examples: Sequence[JointExample], n_pieces: int = 16_000
+) -> list[tuple[Floats, Floats, Floats, Floats]]:
+    """Return for each example the probabilities of its tags, of its labels and overall, and the attention."""
+    device = next(model.parameters()).device
+    order = sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids))
+    found: dict[int, tuple[Floats, Floats, Floats, Floats]] = {}
+    first = 0
+    while first < len(order):
+        end = first + 1
+        while end < len(order) and (end + 1 - first) * len(examples[order[end]].sentence.ids) <= n_pieces:
+            end += 1
+        rows = order[first:end]
+        predicted = model.eval()(collate([examples[row] for row in rows]).to(device))
+        tags, labels, overall = (each.softmax(-1) for each in (predicted.tags, predicted.labels, predicted.overall))
+        arrays = [each.float().cpu().numpy() for each in (tags, labels, overall, predicted.attention)]
+        number = 0
+        for place, row in enumerate(rows):
+            n_words, last = len(examples[row].sentence.words), number + len(examples[row].aspects)
+            chosen = np.r_[number:last, len(arrays[1]) + place].astype(int)
+            mine = arrays[0][place, :n_words], arrays[1][number:last], arrays[2][place], arrays[3][chosen, :n_words]
+            found[row], number = mine, last
+        first = end
+    return [found[row] for row in range(len(examples))]
+
+
+def remember(model: JointModel, examples: Sequence[JointExample]) -> list[JointExample]:
+    """Return the examples; where nobody marked tags, the model goes on saying what it says now, but for the marked labels."""
+    places = [row for row, each in enumerate(examples) if each.tags.all()]
+    known = list(examples)
+    for row, (tags, labels, overall, attention) in zip(
+        places, outputs(model, [examples[row] for row in places]), strict=True
+    ):
+        for number, label in enumerate(examples[row].labels):
+            if label != UNKNOWN:
+                labels[number] = np.eye(labels.shape[1])[label]
+        known[row] = replace(examples[row], tags=tags, labels=labels, evidence=attention, overall=overall)
+    return known
+
+
 @dataclass(frozen=True)
 class JointSchedule:
     """How the joint model is trained."""
@@ -203,6 +245,7 @@ class JointSchedule:
     warm_up: float = 0.1  # share of the steps
     hidden: float = 0.05  # share of the pieces that are masked, anew in each epoch
     averaged: float = 0.0  # share of the steps, at the end, whose weights are averaged
+    min_steps: int = 0  # few sentences are seen in more epochs, until so many steps are taken
     seed: int = 0
 
 
@@ -216,7 +259,9 @@ def fit_joint(
 ) -> None:
     """Train the model where it is; encoders compute in bfloat16 where the device does."""
     rng, watching = random.Random(schedule.seed), observer or NullObserver()
-    n_steps = schedule.epochs * sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
+    n_batches = sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
+    n_epochs = max(schedule.epochs, math.ceil(schedule.min_steps / n_batches))
+    n_steps = n_epochs * n_batches
     warm = max(1, round(schedule.warm_up * n_steps))
     in_body = {id(parameter) for parameter in model.body.parameters()}
     heads = [parameter for parameter in model.parameters() if id(parameter) not in in_body]
@@ -231,10 +276,10 @@ def fit_joint(
     mean = AveragedModel(model) if schedule.averaged else None
     device = next(model.parameters()).device
     step = 0
-    watching.on_stage("joint", schedule.epochs)
+    watching.on_stage("joint", n_epochs)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(schedule.seed)
-        for epoch in range(1, schedule.epochs + 1):
+        for epoch in range(1, n_epochs + 1):
             model.train()
             steps_before = step
             sums = torch.zeros(3, device=device)  # loss, right labels, labels: read once an epoch, since a GPU waits
