@@ -33,9 +33,9 @@ pssa.load("starter").predict("The screen is great but the battery is weak.")
 |---|---|
 | model | `joint`: MiniLM (six layers, 384 wide) read once per sentence; tags, labels by attention, overall label |
 | format | the encoder as ONNX in eight bits, four small layers in single precision, answered by ONNX Runtime and numpy |
-| trained on | 26,790 annotated sentences of DMASTE, ROAST, MAMS and TSA-MD, and 21,000 raw sentences of Amazon reviews |
+| trained on | 26,795 annotated sentences of DMASTE, ROAST, MAMS and TSA-MD, and 160,000 raw sentences of Amazon reviews |
 | attention | supervised with the opinion words that people marked in DMASTE and ROAST |
-| teachers | the same model and one on mpnet-base, both trained on the annotations, labelled the raw sentences |
+| teachers | three models on mpnet-base, trained on the annotations, gave the raw sentences probabilities |
 | thresholds, calibration | chosen on the development sets of book, grocery, pet and toy reviews |
 | not good at | other languages, pronouns, aspects that are mentioned without an opinion, reviews unlike all of these |
 
