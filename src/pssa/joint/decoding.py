@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.evaluation.metrics import score, score_spans
-from pssa.joint.runtime import Decoding, Floats, JointRuntime, spans_of, with_mentions
+from pssa.joint.runtime import Decoding, Floats, JointRuntime, beside, spans_of, with_mentions
 from pssa.runs.answers import Question
 
 _BIASES = tuple(np.arange(-3, 1.51, 0.25).tolist())
@@ -42,11 +42,11 @@ def choose_decoding(
             spans[bias].append(value)
         for least, value in _overall_scores(plain, reviews).items():
             wholes[least].append(value)
-    both = _span_scores(plain, mentions, _BIASES, mentions=True) if mentions else {}
+    outside_bias = _best(spans, 0.0)
     return Decoding(
         label_biases=_label_biases(plain, [*groups, mentions] if mentions else groups),
-        outside_bias=_best(spans, 0.0),
-        mention_bias=_best({bias: [value] for bias, value in both.items()}, 0.0) if both else _best(spans, 0.0),
+        outside_bias=outside_bias,
+        mention_bias=_mention_bias(plain, mentions, outside_bias) if mentions else outside_bias,
         min_overall=_best(wholes, 0.5),
     )
 
@@ -96,19 +96,27 @@ def _best(found: dict[float, list[float]], usual: float) -> float:
     return max(found, key=lambda value: (float(np.mean(found[value])), -abs(value - usual)))
 
 
+def _mention_bias(runtime: JointRuntime, reviews: Sequence[Review], outside_bias: float) -> float:
+    """Return the strictest bias within a standard error of the best: what counts as a mention differs between annotators."""
+    scores = _span_scores(runtime, reviews, _BIASES, outside_bias)
+    best, n_marked = max(scores.values()), sum(len(review.aspects) for review in reviews)
+    error = (best * (1 - best) / max(1, n_marked)) ** 0.5
+    return max(bias for bias, value in scores.items() if value >= best - error)
+
+
 def _span_scores(
-    runtime: JointRuntime, reviews: Sequence[Review], biases: Sequence[float], *, mentions: bool = False
+    runtime: JointRuntime, reviews: Sequence[Review], biases: Sequence[float], outside_bias: float | None = None
 ) -> dict[float, float]:
-    """Return the F1 of exact spans for each bias; where mentions count, beside the opinions of a bias of zero."""
+    """Return the F1 of exact spans for each bias; with `outside_bias` of mentions, beside the opinions found with that."""
     found: dict[float, list[list[Span]]] = {bias: [[] for _ in reviews] for bias in biases}
     parts = runtime.parts([Question(review.text) for review in reviews])
     for part, _, words in runtime.states(parts, 32):
         chances, opinion = runtime.tag_chances(words)
-        if mentions:
-            opinion = with_mentions(chances)
+        opinions = [] if outside_bias is None else list(spans_of(opinion, outside_bias))
+        tags = opinion if outside_bias is None else with_mentions(chances)
         places = part.sentence.words
         for bias in biases:
-            for first, end in spans_of(opinion, bias):
+            for first, end in (*opinions, *beside(opinions, spans_of(tags, bias))):
                 found[bias][part.question].append((part.start + places[first][0], part.start + places[end - 1][1]))
     gold = [review.aspects for review in reviews]
     return {bias: score_spans(gold, each).f1 for bias, each in found.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -172,16 +172,18 @@ class JointRuntime:
         return chances, np.stack([chances[:, 0], chances[:, 1], np.logaddexp.reduce(chances[:, 2:], axis=1)], 1)
 
     def _find(self, words: Floats) -> list[FoundSpan]:
-        """Return the aspects in a sentence; where mentions count, each is an opinion or a mention, whichever is likelier."""
+        """Return the aspects in a sentence; where mentions count, those with an opinion are the same as without."""
         chances, opinion = self.tag_chances(words)
+        found = [
+            FoundSpan(first, end, _score(opinion, first, end))
+            for first, end in spans_of(opinion, self.decoding.outside_bias)
+        ]
         if self.mentions:
-            both = with_mentions(chances)
-            is_mention = chances[:, 2] > chances[:, 0]
-            spans = [(*span, bool(is_mention[span[0]])) for span in spans_of(both, self.decoding.mention_bias)]
-            opinion = both
-        else:
-            spans = [(*span, False) for span in spans_of(opinion, self.decoding.outside_bias)]
-        found = [FoundSpan(first, end, _score(opinion, first, end), mention) for first, end, mention in spans]
+            both, opinions = with_mentions(chances), [(each.first, each.end) for each in found]
+            found += [
+                FoundSpan(first, end, _score(both, first, end), bool(chances[first, 2] > chances[first, 0]))
+                for first, end in beside(opinions, spans_of(both, self.decoding.mention_bias))
+            ]
         return [aspect for aspect in found if aspect.score is not None and aspect.score >= self.min_score]
 
     def label(self, aspects: Sequence[FoundSpan], words: Floats) -> tuple[Floats, Floats]:
@@ -249,6 +251,11 @@ def with_mentions(chances: Floats) -> Floats:
     """Return the logarithms of B, I and O of aspects with or without an opinion (W, 3), from those of the tags (W, 5)."""
     begin, inside = np.logaddexp(chances[:, 0], chances[:, 2]), np.logaddexp(chances[:, 1], chances[:, 3])
     return np.stack([begin, inside, chances[:, 4]], 1)
+
+
+def beside(known: Sequence[tuple[int, int]], more: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return those of `more` that share no word with one of the known spans."""
+    return [each for each in more if all(each[1] <= first or end <= each[0] for first, end in known)]
 
 
 def spans_of(chances: Floats, bias: float) -> Iterator[tuple[int, int]]:
