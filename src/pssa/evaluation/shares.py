@@ -8,8 +8,9 @@ answers counted here, and the held-out data behind `M`.
 The method assumes that the classifier errs here as on held-out data. Where it does not, the corrected share can be far off and
 look certain: more answers than `M` allows for give 100 %. Where `M` cannot be inverted safely, since a label is hardly ever
 answered, the shares follow from how often each answer is right on held-out data: `pi = q P`, where `P[p, g]` is the probability
-that `g` is right where the answer is `p`. This assumes that labels are about as frequent here as there. An interval here
-therefore always spans Wilson's interval of the counted share as well: it reaches from no correction to the full one.
+that `g` is right where the answer is `p`. This assumes that labels are about as frequent here as there. In between, the interval
+spans both methods. An interval here always spans Wilson's interval of the counted share as well: it reaches from no correction to
+the full one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _JEFFREYS = 0.5  # prior count of each cell
 _LEAST_HELD_OUT = 10  # instances of each label
 _LEAST_ANSWERS, _RARE = 30, 0.05  # held-out answers that tell how often a label is right; share of answers without
 _LEAST_GAIN = 0.05  # accuracy above that of the commonest label, for answers that tell something
-_MAX_CONDITION = 10.0  # of M: beyond it, small changes of the answers' shares change the true shares without measure
+# Condition of M: beyond the first, small changes of the answers change the true shares much (chosen on held-out reviews), so M
+# widens intervals alone; beyond the second, without measure.
+_MAX_CONDITION, _MAX_OF_INTERVALS = 5.0, 10.0
 _Z = 1.959963984540054  # of a 95 % interval
 _TIE = 1e-7  # relative: tables as likely as the observed one but for rounding
 
@@ -76,13 +79,18 @@ class ShareEstimator:
         if reason:
             return
         generator = np.random.default_rng(self.seed)
-        is_steady = _condition(counts) <= _MAX_CONDITION
+        condition = _condition(counts)
+        is_steady = condition <= _MAX_CONDITION
         rows = counts if is_steady else counts.T
         drawn = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS) for row in rows], axis=1)
         known = (rows + _JEFFREYS * (not is_steady)) / (rows + _JEFFREYS * (not is_steady)).sum(axis=1, keepdims=True)
         object.__setattr__(self, "uses_predictive_values", not is_steady)
         object.__setattr__(self, "_map", np.linalg.inv(known) if is_steady else known)
-        object.__setattr__(self, "_maps", np.linalg.inv(drawn) if is_steady else drawn)
+        maps = np.linalg.inv(drawn) if is_steady else drawn
+        if not is_steady and condition <= _MAX_OF_INTERVALS:  # either method may be right here
+            half = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS // 2) for row in counts], axis=1)
+            maps = np.concatenate([drawn[_N_DRAWS // 2 :], np.linalg.inv(half)])
+        object.__setattr__(self, "_maps", maps)
 
     @property
     def is_corrected(self) -> bool:
