@@ -143,7 +143,7 @@ def others(data: str) -> dict[str, _Scores]:
     for record in _read_others():
         if record["data"] == data:
             by_size = found.setdefault(_name_of(record), {})
-            by_size.setdefault(record["size"], {})[record["seed"]] = record["test"]
+            by_size.setdefault(record["size"], {})[record["seed"]] = {**record["test"], "held_out": record["held_out"]}
     return {name: dict(by_size) for name, by_size in found.items()}
 
 
@@ -220,7 +220,8 @@ def _scores(board: _FewLabelsBoard, data: str) -> Table:
         "fewest of them. Models on an encoder have the one that SetFit has; `as in the paper`: without `label_texts` and "
         "`context`, which `pssa train` has for few labels. MN and TNet-ATT start from word vectors, `--from "
         "starter` from the run that comes with the package, which has seen other restaurant reviews: MAMS, without the sentences "
-        f"of REST's test set. {_WHERE}",
+        "of REST's test set. `--model joint --from starter` goes on from the ready model, which has also seen reviews of many "
+        f"products, and was measured by `benchmarks/few_labels.py`. {_WHERE}",
     )
     return Table(f"few-labels-{data}", data.upper(), columns, rows, notes, columns[2:])
 
