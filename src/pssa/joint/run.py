@@ -1,4 +1,4 @@
-"""Runs of the joint model: train, save, load, export.
+"""Runs of the joint model: train, save, load, export. `pssa.joint.train` reads what people train on.
 
 A run holds `model.json`, `model.safetensors`, `encoder/` with the encoder's configuration and tokenizer, `metrics.json` and a
 card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runtime`).
@@ -6,7 +6,6 @@ card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runt
 
 from __future__ import annotations
 
-import random
 import shutil
 import tempfile
 from collections import Counter
@@ -21,18 +20,12 @@ from safetensors.numpy import save
 from torch import nn
 
 from pssa.aspects.evaluate import evaluate_reviews
-from pssa.aspects.sentences import split_review
-from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.fields import CONFLICT
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.files import write_atomically
-from pssa.data.formats import find_format
-from pssa.data.io import format_of, read
 from pssa.data.numbers import percent
-from pssa.data.reviews import Opinion, Review, read_reviews
-from pssa.data.text_file import InputFile
+from pssa.data.reviews import Review
 from pssa.data.tokenize import tokenize
-from pssa.data.validation import nearest_name
-from pssa.errors import InputError, import_extra, setting
+from pssa.errors import InputError, import_extra
 from pssa.joint.decoding import choose_decoding, label_logits
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
@@ -54,27 +47,12 @@ from pssa.runs.directory import RunDirectory, write_json, write_tensors
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.onnx_export import quiet_export
 from pssa.runs.onnx_runtime import ENCODER, HEADS, read_description
-from pssa.runs.run_names import STARTER
 from pssa.runs.saved_model import load_weights
 from pssa.training import Observer
 
 _SCHEMA = 1
 _N_NAMED = 20  # aspects that say what the training texts are about
 _MAX_PIECES = 256  # of a sentence in training; longer ones are left out
-_SETTINGS: dict[str, Any] = {  # with their defaults
-    "encoder": None,
-    "from_pretrained": None,
-    "dev": None,
-    "dev_fraction": 0.2,
-    "labels": DEFAULT_LABELS,
-    "epochs": None,
-    "learning_rate": 1.5e-4,
-    "seed": 0,
-    "device": "auto",
-}
-_OPTIONS = {"from_pretrained": "--from", "learning_rate": "--lr"}  # whose names differ from those of the settings
-_READING = ("format", "encoding", "errors", "label_map", "columns", "occurrence")
-_EPOCHS, _MIN_STEPS = 4, 80  # unless a number of epochs is given
 _CARD = """---
 library_name: pssa
 tags: [aspect-based-sentiment-analysis]
@@ -95,105 +73,6 @@ pssa.load("path/to/this/directory").predict("The screen is great but the battery
 | held-out exact-span F1 | {spans} |
 | held-out labels, accuracy | {accuracy} |
 """
-
-
-def train_reviews(
-    data: Any,
-    out: str | Path,
-    settings: Mapping[str, Any],
-    observer: Observer | None = None,
-) -> Path:
-    """Train a joint model.
-
-    Files that list all opinions of each text (triplets, quadruples, SemEval XML) teach it to find aspects and to label them.
-    Rows of a text, an aspect and a label teach it labels alone: it starts from a run, and goes on finding as that does.
-
-    :param data: a file, several, or rows as for any other training.
-    :param settings: by name, as of any other training: `encoder`, `dev`, `dev_fraction`, `labels`, `epochs`, `learning_rate`,
-        `seed`, `device`, and how files are read: `format`, `encoding`, `errors`, `label_map`, `columns` and `occurrence`.
-    :raises InputError: if a file, a setting or `out` cannot be used.
-    """
-    if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
-        known = {name: setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING)}
-        near = nearest_name(unknown[0], known)
-        advice = f"did you mean {known[near]}?" if near else f"known: {', '.join(known.values())}"
-        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; {advice}")
-    values = _SETTINGS | dict(settings)
-    reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}
-    if bool(values["encoder"]) == bool(values["from_pretrained"]):
-        example = setting("encoder", "sentence-transformers/all-MiniLM-L6-v2")
-        start = setting("from_pretrained", "RUN", option="--from RUN")
-        raise InputError(f"the model joint starts from a pretrained encoder, such as {example}, or from a run: {start}")
-    if not 0 < values["dev_fraction"] < 1:
-        raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
-    if (values["epochs"] is not None and values["epochs"] < 1) or not values["learning_rate"] > 0:
-        raise InputError("expected at least one epoch and a learning rate above 0")
-    RunDirectory.refuse_taken(Path(out))
-    several = isinstance(data, (list, tuple)) and all(isinstance(each, (str, Path)) for each in data)
-    files = list(data) if several else [data]
-    read_ones = [_read(each, reading) for each in files]
-    groups, complete = [reviews for reviews, _ in read_ones], all(listed for _, listed in read_ones)
-    if not complete and values["from_pretrained"] is None:
-        what = "rows of a text, an aspect and a label do not say which aspects there are"
-        raise InputError(
-            f"{what}; start from a run that finds them: {setting('from_pretrained', STARTER, option=f'--from {STARTER}')}"
-        )
-    if values["dev"] is not None:
-        held = _read(values["dev"], reading)[0]
-    else:
-        order = [(group, row) for group, reviews in enumerate(groups) for row in range(len(reviews))]
-        random.Random(values["seed"]).shuffle(order)
-        kept_out = {*order[: min(len(order) - 1, max(1, round(values["dev_fraction"] * len(order))))]}
-        held = tuple(groups[group][row] for group, row in sorted(kept_out))
-        groups = [
-            tuple(review for row, review in enumerate(reviews) if (group, row) not in kept_out)
-            for group, reviews in enumerate(groups)
-        ]
-    sources = []
-    for path, reviews in zip(files, groups, strict=True):
-        opinions = [opinion for review in (*reviews, *held) for opinion in review.opinions]
-        if unknown_labels := {opinion.label for opinion in opinions} - {*values["labels"], CONFLICT}:
-            raise InputError.at(
-                path, None, f"has the label {min(unknown_labels)!r}; declare it with {setting('labels')}"
-            )
-        sentences = [sentence for review in reviews for sentence in split_review(review)[0]]
-        if not complete:
-            sources.append(AnnotatedSentences([each for each in sentences if each.opinions], "some", False))
-            continue
-        # Formats that list aspects alone mark those without an opinion too, and say nothing of opinions about the whole.
-        has_words = any(opinion.words for opinion in opinions)
-        sources.append(AnnotatedSentences(sentences, "opinions" if has_words else "all", has_words))
-    return train_joint(
-        sources,
-        [held],
-        out,
-        encoder=values["encoder"] or "",
-        start=None if values["from_pretrained"] is None else Path(values["from_pretrained"]),
-        labels=values["labels"],
-        schedule=JointSchedule(
-            values["epochs"] or _EPOCHS,
-            values["learning_rate"],
-            min_steps=0 if values["epochs"] else _MIN_STEPS,
-            seed=values["seed"],
-        ),
-        device=values["device"],
-        observer=observer,
-        finds=complete,
-    )
-
-
-def _read(source: Any, reading: Mapping[str, Any]) -> tuple[Sequence[Review], bool]:
-    """Return the texts with their opinions, and whether the source lists all opinions of a text."""
-    if isinstance(source, (str, Path)):
-        file = InputFile.of(source, reading.get("encoding"))
-        if find_format(format_of(file, reading.get("format"))).lists_all_aspects:
-            return read_reviews(source, **reading)[0], True
-    examples = source.examples if isinstance(source, Corpus) else read(source, **reading).examples
-    texts: dict[str, list[Opinion]] = {}
-    for example in examples:
-        if example.label is not None:
-            texts.setdefault(example.text, []).append(Opinion(example.label, example.aspect_chars))
-    return [Review(text, tuple(opinions)) for text, opinions in texts.items()], False
 
 
 def train_joint(  # noqa: PLR0913 - a task, not a value

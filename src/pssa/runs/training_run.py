@@ -105,7 +105,7 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
     :param on_begin: called with the new directory before training, to write more files into it.
     """
     if settings.get("model") == "joint":
-        from pssa.joint.run import train_reviews
+        from pssa.joint.train import train_reviews
 
         with show_training(observer, on_vectors, progress) as (observer, _):
             given = {name: value for name, value in settings.items() if name not in ("model", "train")}
