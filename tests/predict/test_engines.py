@@ -145,6 +145,12 @@ def test_who_collects_never_or_more_rarely_is_left_alone(new: int) -> None:
 CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children")
 
 
+@pytest.fixture(name="job")
+def larger_job(run: Path, tmp_path: Path) -> Job:
+    source = write_rows(tmp_path / "in.jsonl", sentences(400))
+    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=ON_CPU)
+
+
 def workers_of(process: int) -> list[int]:
     """The children that were spawned to work, without the one that keeps track of resources."""
     children = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
