@@ -7,7 +7,8 @@ the annotations and what they say. `--work` keeps what is trained, and a second 
 four domains that no annotation is from choose the thresholds.
 
 With `--from RUN` the model starts from an earlier one and sees each raw sentence once; otherwise it sees it four times. On an
-H200 the teachers take one minute side by side, their labels one, and the model four; with `--from` it takes 35 on one core.
+H200 the teachers took one minute side by side, their labels one, and models like the last five; with `--from` it took 34 on one
+core of a CPU.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from pssa.joint.training import UNKNOWN, JointExample, outputs
 
 DOMAINS = ("book", "electronics", "fashion", "grocery", "home", "pet", "toy")
 _LENGTHS = range(3, 41)  # words of a sentence
+_CHUNK = 4000  # sentences whose probabilities are held at a time
 _EASILY = -1.0  # bias on O: labels are learned of aspects that are likely, not only of those that are found
 
 
@@ -51,18 +52,20 @@ def teach(teachers: Sequence[Teacher], sentences: Sequence[str], pieces: WordPie
 
     :param pieces: of the model that learns.
     """
-    read = [teacher.pieces.read(sentences) for teacher in teachers]
-    nothing: list[tuple[tuple[int, int], ...]] = [()] * len(sentences)
-    tags = [[row[0] for row in _said(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
-    mean_tags = [np.mean(each, axis=0) for each in zip(*tags, strict=True)]
-    aspects = [_aspects(each) for each in mean_tags]
-    rest = [[row[1:] for row in _said(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
-    for number, sentence in enumerate(pieces.read(sentences)):
-        if len(mean_tags[number]) == len(sentence.words) and (sentence.piece_words != SPECIAL).any():
-            labels, overall, attention = (
-                np.mean(each, axis=0) for each in zip(*(row[number] for row in rest), strict=True)
-            )
-            yield JointExample(sentence, mean_tags[number], aspects[number], labels, attention, overall)
+    for start in range(0, len(sentences), _CHUNK):
+        chunk = sentences[start : start + _CHUNK]
+        read = [teacher.pieces.read(chunk) for teacher in teachers]
+        nothing: list[tuple[tuple[int, int], ...]] = [()] * len(chunk)
+        tags = [[row[0] for row in _said(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
+        mean_tags = [np.mean(each, axis=0) for each in zip(*tags, strict=True)]
+        aspects = [_aspects(each) for each in mean_tags]
+        rest = [[row[1:] for row in _said(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
+        for number, sentence in enumerate(pieces.read(chunk)):
+            if len(mean_tags[number]) == len(sentence.words) and (sentence.piece_words != SPECIAL).any():
+                labels, overall, attention = (
+                    np.mean(each, axis=0) for each in zip(*(row[number] for row in rest), strict=True)
+                )
+                yield JointExample(sentence, mean_tags[number], aspects[number], labels, attention, overall)
 
 
 def _aspects(tags: Floats) -> tuple[tuple[int, int], ...]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
-from pssa.evaluation.metrics import score, score_spans
+from pssa.evaluation.metrics import accuracy_of, macro_f1_of, score, score_spans
 from pssa.joint.runtime import Decoding, Floats, JointRuntime, beside, spans_of, with_mentions
 from pssa.runs.answers import Question
 
@@ -68,9 +68,7 @@ def _label_biases(runtime: JointRuntime, groups: Sequence[Sequence[Review]]) -> 
         for logits, gold in known:
             cells = np.zeros((len(tried), len(tried)))
             np.add.at(cells, (gold, (logits + tried).argmax(1)), 1)
-            present = cells.sum(1) > 0
-            f1 = 2 * cells.diagonal() / np.maximum(1, cells.sum(0) + cells.sum(1))
-            found.append((cells.trace() / cells.sum() + f1[present].mean()) / 2)
+            found.append(float(accuracy_of(cells) + macro_f1_of(cells)) / 2)
         return float(np.mean(found))
 
     for label in np.argsort(counts):

@@ -34,6 +34,8 @@ def open_start(run: Path, labels: Sequence[str]) -> tuple[Pretrained, JointModel
     if tuple(values["labels"]) != tuple(labels):
         known = ", ".join(values["labels"])
         raise InputError(f"{run} has the labels {known}; give the same with {setting('labels')}, in this order")
+    if kind == "onnx" and not (folder / "config.json").is_file():
+        raise InputError(f"{run} has no config.json, so no training can start from it; export the run again")
     pretrained = Pretrained.load(folder if kind == "onnx" else folder / "encoder")
     model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
     if kind == "joint":

@@ -54,21 +54,8 @@ def train_reviews(
         `seed`, `device`, and how files are read: `format`, `encoding`, `errors`, `label_map`, `columns` and `occurrence`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
-        known = {name: setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING)}
-        near = nearest_name(unknown[0], known)
-        advice = f"did you mean {known[near]}?" if near else f"known: {', '.join(known.values())}"
-        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; {advice}")
-    values = _SETTINGS | dict(settings)
+    values = _resolve(settings)
     reading = {name: settings[name] for name in _READING if name in settings} | {"labels": values["labels"]}
-    if bool(values["encoder"]) == bool(values["from_pretrained"]):
-        example = setting("encoder", "sentence-transformers/all-MiniLM-L6-v2")
-        start = setting("from_pretrained", "RUN", option="--from RUN")
-        raise InputError(f"the model joint starts from a pretrained encoder, such as {example}, or from a run: {start}")
-    if not 0 < values["dev_fraction"] < 1:
-        raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
-    if (values["epochs"] is not None and values["epochs"] < 1) or not values["learning_rate"] > 0:
-        raise InputError("expected at least one epoch and a learning rate above 0")
     RunDirectory.refuse_taken(Path(out))
     several = isinstance(data, (list, tuple)) and all(isinstance(each, (str, Path)) for each in data)
     files = list(data) if several else [data]
@@ -110,6 +97,25 @@ def train_reviews(
         observer=observer,
         finds=finds,
     )
+
+
+def _resolve(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with their defaults, if they can be used together."""
+    if unknown := sorted(settings.keys() - {*_SETTINGS, *_READING}):
+        known = {name: setting(name, option=_OPTIONS.get(name, "")) for name in (*_SETTINGS, *_READING)}
+        near = nearest_name(unknown[0], known)
+        advice = f"did you mean {known[near]}?" if near else f"known: {', '.join(known.values())}"
+        raise InputError(f"{setting(unknown[0])} is not a setting of the model joint; {advice}")
+    values = _SETTINGS | dict(settings)
+    if bool(values["encoder"]) == bool(values["from_pretrained"]):
+        example = setting("encoder", "sentence-transformers/all-MiniLM-L6-v2")
+        start = setting("from_pretrained", "RUN", option="--from RUN")
+        raise InputError(f"the model joint starts from a pretrained encoder, such as {example}, or from a run: {start}")
+    if not 0 < values["dev_fraction"] < 1:
+        raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
+    if (values["epochs"] is not None and values["epochs"] < 1) or not values["learning_rate"] > 0:
+        raise InputError("expected at least one epoch and a learning rate above 0")
+    return values
 
 
 def _hold_out(

@@ -21,6 +21,7 @@ from pssa.joint.runtime import Floats
 from pssa.training import EpochRecord, NullObserver, Observer
 
 UNKNOWN = -100  # in place of a label
+_PIECES_AT_ONCE = 16_000  # that are read without training
 _OPINION, _MENTION, _OUTSIDE = 0, 2, TAGS.index("O")
 
 
@@ -193,9 +194,7 @@ def batches(examples: Sequence[JointExample], n_pieces: int, rng: random.Random)
 
 
 @torch.inference_mode()
-def outputs(
-    model: JointModel, examples: Sequence[JointExample], n_pieces: int = 16_000
-) -> list[tuple[Floats, Floats, Floats, Floats]]:
+def outputs(model: JointModel, examples: Sequence[JointExample]) -> list[tuple[Floats, Floats, Floats, Floats]]:
     """Return for each example the probabilities of its tags, of its labels and overall, and the attention."""
     device = next(model.parameters()).device
     order = sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids))
@@ -203,7 +202,7 @@ def outputs(
     first = 0
     while first < len(order):
         end = first + 1
-        while end < len(order) and (end + 1 - first) * len(examples[order[end]].sentence.ids) <= n_pieces:
+        while end < len(order) and (end + 1 - first) * len(examples[order[end]].sentence.ids) <= _PIECES_AT_ONCE:
             end += 1
         rows = order[first:end]
         predicted = model.eval()(collate([examples[row] for row in rows]).to(device))
@@ -221,7 +220,7 @@ def outputs(
 
 def remember(model: JointModel, examples: Sequence[JointExample]) -> list[JointExample]:
     """Return the examples; where nobody marked tags, the model goes on saying what it says now, but for the marked labels."""
-    places = [row for row, each in enumerate(examples) if each.tags.all()]
+    places = [row for row, each in enumerate(examples) if not each.is_taught and each.tags.all()]
     known = list(examples)
     for row, (tags, labels, overall, attention) in zip(
         places, outputs(model, [examples[row] for row in places]), strict=True
