@@ -33,7 +33,7 @@ from paper.experiments.corrections import correct_sentences
 from paper.experiments.ledger import Record
 from paper.experiments.mining_stats import common_words, describe_evidence, random_words
 from paper.experiments.provenance import device_name
-from paper.experiments.timing import StageTimer
+from paper.experiments.timing import StageTimer, now
 from paper.experiments.workspace import PlaceContext, Workspace
 from pssa import models
 from pssa.data import Corpus
@@ -235,9 +235,9 @@ def _time(job: CellJob, cell: Timing) -> Record:
 
 @contextmanager
 def _all_cores() -> Iterator[None]:
-    """Use all cores: a timing has the machine for itself, and other cells of the process have a share."""
+    """Use all cores that this process may use: other cells of the process have a share."""
     share = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count() or 1)
+    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     try:
         yield
     finally:
@@ -246,14 +246,14 @@ def _all_cores() -> Iterator[None]:
 
 def _time_one(out: Path, source: Path, test: Corpus, settings: Mapping[str, Any]) -> dict[str, Any]:
     timer = StageTimer()
-    began = time.perf_counter()
+    began = now()
     config = Config().updated(settings)  # settings of all methods, used or not
     write_run(source, out, observer=timer, config=config, progress=False)
-    trained = time.perf_counter()
+    trained = now()
     classifier = load(out, device=settings["device"])
-    loaded = time.perf_counter()
+    loaded = now()
     classifier.torch.predicted_labels(test.examples)
-    return {"train": trained - began, "test": time.perf_counter() - loaded, "stages": timer.seconds}
+    return {"train": trained - began, "test": now() - loaded, "stages": timer.seconds}
 
 
 def _keep_weights(job: CellJob, context: PlaceContext, model: nn.Module) -> None:

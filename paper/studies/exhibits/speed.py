@@ -13,19 +13,19 @@ from paper.experiments.cells import Cell, Timing
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Part, Table, TableRow, Value
-from paper.studies.exhibits._rows import ATTENDING, NAMES, row_name
+from paper.studies.exhibits._rows import NAMES, row_name
 from paper.studies.paper import SPEED, SPEED_PARTS
 
 __all__ = ["EXHIBIT"]
 
-_MODELS = ("memnet", "tnet_att", "bertabsa", "bertabsa_att")
-_DATA = ("laptop",)
+_DATA = "laptop"
 # Methods as they are timed, and as the tables call them.
 _TIMED = {
     **{"base": "", "kt": "+KT", "boosting": "+Boosting", "adaboost": "+Adaboost"},
     **{"aw-as": "+AW-AS", "pg-as": "+PG-AS", "consensus": "+Consensus"},
 }
-_WITHOUT_ATTENTION = ("base", "kt")
+# The ensembles and a consensus take too long on an encoder.
+_METHODS = {"memnet": tuple(_TIMED), "tnet_att": tuple(_TIMED), "bertabsa_att": ("base", "aw-as", "pg-as")}
 # Parts of a training by the prefix of their stages' names, with the paper's word for them if it has one.
 _STAGES = {
     "search": ("search for the number of epochs", ""),
@@ -39,10 +39,11 @@ _STAGES = {
 }
 _WHOLE_NOTES = (
     "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, including "
-    "the search for the number of epochs if there is one; testing is without loading. `x`: multiples of the plain model.",
-    "`paper`: multiples of the plain BERTABSA or, beside all others, BERTABSA-ATT, on a GeForce GTX TITAN X; its mining "
-    "iterations are full trainings, ours take one epoch. LAPTOP only, and on the small encoder if there is one: multiples differ "
-    "little between data sets, and a timing has the machine for itself.",
+    "the search for the number of epochs if there is one; testing is without loading. `x`: multiples of the plain model. Other "
+    "programs used the machine too, so the runs had one core, and seconds are those that the processor spent on them.",
+    "`paper`: multiples of the plain BERTABSA-ATT on a GeForce GTX TITAN X; its mining iterations are full trainings, ours take "
+    "one epoch. BERTABSA-ATT starts from the small encoder. LAPTOP only: the multiples follow from the numbers of trainings and "
+    "epochs, so other data sets change the seconds more than the multiples.",
 )
 _PART_NOTES = (
     "`x`: multiples of the plain model's training without search, reading and saving. `each mining iteration` as in the paper: "
@@ -52,42 +53,30 @@ _PART_NOTES = (
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a timing for each model and data set."""
-    yield from (cell for model in _MODELS for data in _data(scope) for cell in _timings(scope, model, data))
+    """Yield a timing for each model."""
+    return (timing for model in _METHODS for timing in _timings(scope, model))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return for each model a table of wholes and one of parts."""
-    parts: list[Part] = []
-    for model in (model for model in _MODELS if scope.has(model)):
-        found = {data: next((lookup(cell) for cell in _timings(scope, model, data)), None) for data in _data(scope)}
-        parts += [_wholes(model, found), _parts(model, found)]
-    return parts
+    found = {model: lookup(timing) for model in _METHODS for timing in _timings(scope, model)}
+    return [table(model, record) for model, record in found.items() for table in (_wholes, _parts)]
 
 
-def _data(scope: Scope) -> list[str]:
-    return [data for data in scope.data if data in _DATA]
+def _timings(scope: Scope, model: str) -> list[Timing]:
+    return [Timing(place, _METHODS[model]) for place in scope.places(model, _DATA, 1)]
 
 
-def _timings(scope: Scope, model: str, data: str) -> list[Timing]:
-    return [Timing(place, _methods(model)) for place in scope.places(model, data, 1)]
-
-
-def _methods(model: str) -> tuple[str, ...]:
-    return tuple(_TIMED) if model in ATTENDING else _WITHOUT_ATTENTION
-
-
-def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
+def _wholes(model: str, record: Record | None) -> Table:
     rows = tuple(
-        (data.upper(), row_name(model, name), *_whole(record, method), *_paper_multiples(model, name, data))
-        for data, record in found.items()
-        for method, name in ((method, _TIMED[method]) for method in _methods(model))
+        (row_name(model, _TIMED[method]), *_whole(record, method), *_paper_multiples(_TIMED[method]))
+        for method in _METHODS[model]
     )
     columns = (
-        *("data", "method", "training, s", "training, x", "testing, s", "testing, x"),
+        *("method", "training, s", "training, x", "testing, s", "testing, x"),
         *("training, x (paper)", "testing, x (paper)"),
     )
-    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[2:6])
+    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[1:5])
 
 
 def _whole(record: Record | None, method: str) -> TableRow:
@@ -100,33 +89,26 @@ def _whole(record: Record | None, method: str) -> TableRow:
     return tuple(fields)
 
 
-def _paper_multiples(model: str, name: str, data: str) -> TableRow:
+def _paper_multiples(method: str) -> TableRow:
     """Return the paper's multiples."""
-    paper_model = "bertabsa" if model == "bertabsa" else "bertabsa_att"
-    ours, base = (SPEED.get((paper_model, method, data)) for method in (name, ""))
+    ours, base = (SPEED.get(("bertabsa_att", name, _DATA)) for name in (method, ""))
     if ours is None or base is None:
         return (None, None)
     return tuple(round(mine / plain, 2) for mine, plain in zip(ours, base, strict=True))
 
 
-def _parts(model: str, found: Mapping[str, Record | None]) -> Table:
-    rows = tuple(
-        (data.upper(), name or "plain", *fields)
-        for data, record in found.items()
-        if record is not None
-        for method, name in ((method, _TIMED[method]) for method in _methods(model))
-        for fields in _fields(record["methods"], method, data)
-    )
-    columns = ("data", "method", "part", "how many", "seconds each", "x", "x (paper)")
-    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[4:5])
+def _parts(model: str, record: Record | None) -> Table:
+    spent = record["methods"] if record else {}
+    rows = tuple((_TIMED[method] or "plain", *fields) for method in spent for fields in _fields(spent, method))
+    columns = ("method", "part", "how many", "seconds each", "x", "x (paper)")
+    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[3:4])
 
 
-def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[TableRow]:
-    proper = methods["base"]["stages"]["initial"]
-    plain = SPEED.get(("bertabsa_att", "", data))
+def _fields(methods: Mapping[str, Any], method: str) -> Iterator[TableRow]:
+    proper, plain = methods["base"]["stages"]["initial"], SPEED["bertabsa_att", "", _DATA]
     for part, number, seconds, word in _split(methods, method):
-        printed = SPEED_PARTS.get((_TIMED[method], word, data))
-        paper = round(printed / plain[0], 2) if printed and plain else None
+        printed = SPEED_PARTS.get((_TIMED[method], word, _DATA))
+        paper = round(printed / plain[0], 2) if printed else None
         yield part, number, round(seconds, 2), round(seconds / proper, 2), paper
 
 
@@ -149,4 +131,4 @@ def _outside(spent: Mapping[str, Any]) -> float:
     return float(spent["train"] - sum(spent["stages"].values()))
 
 
-EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, needs=_DATA, encoders=SWEEP)
+EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, needs=(_DATA,), encoders=SWEEP)

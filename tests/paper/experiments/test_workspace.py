@@ -123,7 +123,7 @@ def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which stands still until it is changed."""
     time = [0.0]
-    monkeypatch.setattr(watching, "_now", lambda: time[0])
+    monkeypatch.setattr(watching, "now", lambda: time[0])
     return time
 
 
