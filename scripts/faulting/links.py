@@ -98,10 +98,11 @@ def in_taggers(lab: Lab, check: Check) -> None:
         places = {example.text: example.aspect_chars for example in embedded.load("train")[:40]}
         lines = ({"text": text, "aspects": [{"from": start, "to": end}]} for text, (start, end) in places.items())
         data.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-        ended = lab.run("aspects", "train", "--train", data, "--out", tagger, "--epochs", "1", "--device", "cpu")
+        ended = lab.run(
+            "train", "--model", "tagger", "--train", data, "--out", tagger, "--epochs", "1", "--device", "cpu"
+        )
         check.expect(ended.code == 0, f"the tagger could not be trained: {ended.err}")
-    words = ("aspects", "train", "--resume", "FOLDER")
-    _attack_folder(lab, check, tagger, (".lock", "stages", "tagger.json"), words)
+    _attack_folder(lab, check, tagger, (".lock", "stages", "model.json"), ("train", "--resume", "FOLDER"))
 
 
 def in_outputs(lab: Lab, check: Check) -> None:

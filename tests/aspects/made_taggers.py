@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pssa.aspects import AspectSentence, train_aspects
-from pssa.aspects.tagger import WordTaggerOptions
 
 ASPECTS = ("screen", "battery life", "staff", "front desk", "food", "wifi")
 PATTERNS = ("The {} is great.", "I hate the {}!", "Their {} was slow", "We liked {} very much")
 EMPTY = ("I bought it in May.", "Never again!", "We will be back", "It arrived on Monday.", "He went home")
-SMALL = WordTaggerOptions(hidden=12, letter_width=6, letter_filters=8, dropout=0.1)
+SMALL = {"hidden": 12, "letter_width": 6, "letter_filters": 8, "dropout": 0.1}
 
 
 def toy_sentences() -> tuple[AspectSentence, ...]:

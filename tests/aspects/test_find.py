@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.aspects.made_taggers import toy_sentences
 from tests.models.encoders import tiny_encoder
 
+from pssa import models
 from pssa.aspects import AspectFinder, evaluate_aspects
-from pssa.aspects.run import TaggerConfig
 from pssa.aspects.spans import AspectSentence, cut_words
-from pssa.aspects.tagger import as_example
+from pssa.aspects.tagger import TAGS, as_example
 from pssa.aspects.tagger_finder import cut_parts
 from pssa.runs.featurizer import PieceFeaturizer
 
@@ -23,7 +23,7 @@ from pssa.runs.featurizer import PieceFeaturizer
 def encoder_finder(kind: str = "bert") -> AspectFinder:
     """A tagger that was not trained: it finds something nearly everywhere."""
     featurizer = PieceFeaturizer(tiny_encoder(kind), pair=False)
-    return AspectFinder(TaggerConfig(encoder=kind).build(featurizer.table).eval(), featurizer)
+    return AspectFinder(models.build("encoder_tagger", featurizer.table, len(TAGS), {}, 0).eval(), featurizer)
 
 
 def check(text: str, spans: tuple[tuple[int, int], ...]) -> None:

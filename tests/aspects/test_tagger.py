@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from tests.aspects.made_taggers import SMALL
 from tests.models.encoders import tiny_encoder
 
-from pssa.aspects.run import TaggerConfig
+from pssa import models
 from pssa.aspects.spans import AspectSentence, cut_words
 from pssa.aspects.tagger import (
     BEGIN,
     INSIDE,
     OUTSIDE,
+    TAGS,
     as_example,
     decode,
     index_sentences,
@@ -82,8 +83,8 @@ def test_decoding_is_an_exact_search_whatever_follows_the_sentence(
 @pytest.mark.parametrize("kind", ["words", "bert", "roberta", "deberta-v2"])
 def test_taggers_score_every_word_alone_or_in_a_batch(kind: str) -> None:
     featurizer: Featurizer = word_featurizer() if kind == "words" else PieceFeaturizer(tiny_encoder(kind), pair=False)
-    config = TaggerConfig(encoder=None if kind == "words" else kind, options=SMALL)
-    model = config.build(featurizer.table).eval()
+    name, options = ("tagger", SMALL) if kind == "words" else ("encoder_tagger", {})
+    model = models.build(name, featurizer.table, len(TAGS), options, 0).eval()
     texts = ["the screen is great", "great", "unbelievably oversized 屏幕 screens is the"]
     examples = [as_example(AspectSentence(text, ())) for text in texts]
     together = index_sentences(examples, featurizer, [[O] * len(example.spans) for example in examples])

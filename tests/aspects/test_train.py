@@ -17,17 +17,20 @@ from tests.aspects.made_taggers import SMALL, toy_sentences, toy_tagger
 from tests.models.encoders import tiny_encoder
 from tests.runs.interrupted import Interrupting, contents
 
-from pssa.aspects import load_finder, resume_aspects, train_aspects
+import pssa
+from pssa.aspects import load_finder, train_aspects
 from pssa.aspects.spans import AspectSentence
 from pssa.errors import InputError, RunError
 from pssa.runs.directory import read_json
+from pssa.runs.training_run import finish_run
 
 QUICK: dict[str, Any] = {"dimension": 8, "options": SMALL, "learning_rate": 0.02, "batch_size": 8, "max_epochs": 5}
 
 
 def test_a_finished_tagger_has_its_files_and_nothing_that_only_training_needs(tagger: Path) -> None:
     assert {*contents(tagger)} == {
-        "tagger.json",
+        "config.toml",
+        "model.json",
         "vocabulary.json",
         "model.safetensors",
         "history.jsonl",
@@ -53,7 +56,7 @@ def test_held_out_sentences_choose_the_epochs_and_all_are_trained_on(tmp_path: P
     run = train_aspects(toy_sentences(), tmp_path / "run", device="cpu", **QUICK)
     metrics = read_json(run / "metrics.json")
     history = [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
-    search, final = ([record for record in history if record["stage"] == stage] for stage in ("search", "final"))
+    search, final = ([record for record in history if record["stage"] == stage] for stage in ("search", "initial"))
     assert metrics["epochs"] == len(final) <= len(search)
     assert metrics["dev"]["f1"] == search[metrics["epochs"] - 1]["dev_macro_f1"]
     assert all(record["dev_macro_f1"] is None for record in final)
@@ -67,10 +70,10 @@ def test_an_interrupted_training_ends_with_the_same_files(tmp_path: Path, after:
         train_aspects(toy_sentences(), tmp_path / "run", observer=Interrupting(after), device="cpu", **QUICK)
     with pytest.raises(InputError, match="resume"):
         load_finder(tmp_path / "run")
-    resume_aspects(tmp_path / "run")
+    finish_run(tmp_path / "run")
     assert contents(tmp_path / "run") == contents(whole)
     before = contents(whole)
-    assert resume_aspects(whole) == whole
+    assert finish_run(whole) == whole
     assert contents(whole) == before
 
 
@@ -87,9 +90,9 @@ def test_an_encoder_is_resumed_with_its_own_weights(tmp_path: Path, after: int) 
         train_aspects(toy_sentences(), tmp_path / "run", observer=Interrupting(after), **chosen)
     moved = encoder.rename(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="encoder"):
-        resume_aspects(tmp_path / "run")
+        finish_run(tmp_path / "run")
     moved.rename(encoder)
-    resume_aspects(tmp_path / "run")
+    finish_run(tmp_path / "run")
     assert contents(tmp_path / "run") == contents(whole)
     # A finished tagger needs its encoder no more.
     shutil.rmtree(encoder)
@@ -105,27 +108,29 @@ def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], env=environment)
-    checkpoint = tmp_path / "run" / "stages" / "final" / "checkpoint.safetensors"
+    checkpoint = tmp_path / "run" / "stages" / "initial" / "checkpoint.safetensors"
     deadline = time.monotonic() + 120
     while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (tmp_path / "run" / "metrics.json").exists()
-    resume_aspects(tmp_path / "run")
+    finish_run(tmp_path / "run")
     whole = toy_tagger(tmp_path / "whole", epochs=40)
     assert contents(tmp_path / "run") == contents(whole)
 
 
 def test_nothing_is_written_for_bad_input(tmp_path: Path, tagger: Path) -> None:
     few, empty = toy_sentences()[:9], [AspectSentence.build(f"text {number}", []) for number in range(20)]
+    data: Any
     for data, settings, named in (
         (few, {}, "9 sentences"),
         (empty, {}, "aspect"),
         (tmp_path / "missing.xml", {}, "missing.xml"),
-        (toy_sentences(), {"encoder": "x", "vectors": "y"}, "both"),
+        (toy_sentences(), {"encoder": "x", "vectors": "y"}, "vectors"),
         (toy_sentences(), {"vectors": str(tmp_path / "no.txt")}, "no.txt"),
         (toy_sentences(), {"epochs": -1}, "epochs"),
+        ([{"text": "The screen."}], {}, "sentences"),
         (toy_sentences(), {"seed": -1}, "seed"),
         (toy_sentences(), {"device": "tpu"}, "tpu"),
         (toy_sentences(), {"speed": 1}, "speed"),
@@ -137,6 +142,17 @@ def test_nothing_is_written_for_bad_input(tmp_path: Path, tagger: Path) -> None:
         train_aspects(toy_sentences(), tagger)
 
 
+def test_a_tagger_is_no_classifier_and_takes_no_settings_of_one(tmp_path: Path, tagger: Path) -> None:
+    settings: dict[str, Any] = {"method": "kt", "labels": ("good", "bad"), "augment": "contrast", "gamma": 1.0}
+    for name, value in settings.items():
+        with pytest.raises(InputError, match=name):
+            train_aspects(toy_sentences(), tmp_path / "run", **{name: value})
+    with pytest.raises(InputError, match="train_aspects"):
+        pssa.train(toy_sentences(), tmp_path / "run", model="tagger")
+    with pytest.raises(InputError, match="aspects_from"):
+        pssa.load(tagger)
+
+
 def test_directories_that_are_no_taggers_or_are_damaged_are_refused(tmp_path: Path, tagger: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         load_finder(tmp_path / "none")
@@ -144,18 +160,21 @@ def test_directories_that_are_no_taggers_or_are_damaged_are_refused(tmp_path: Pa
     (tmp_path / "classifier" / "model.json").write_text("{}")
     with pytest.raises(InputError, match="classifier"):
         load_finder(tmp_path / "classifier")
-    known = json.loads((tagger / "tagger.json").read_text())
-    bad: list[tuple[str, Any]] = [
-        ("seed", "x"),
-        ("options", []),
-        ("schema", 2),
-        ("dimension", 10**9),
-        ("dimension", 17),
-    ]
+    known = json.loads((tagger / "model.json").read_text())
+    bad: list[tuple[str, Any]] = [("options", []), ("schema", 2), ("dimension", 10**9), ("dimension", 17)]
     bad += [("options", known["options"] | {"hidden": 10**9}), ("options", known["options"] | {"hidden": 90_000})]
     for number, (name, value) in enumerate(bad):
         copy = shutil.copytree(tagger, tmp_path / str(number))
-        (copy / "tagger.json").write_text(json.dumps(known | {name: value}))
+        (copy / "model.json").write_text(json.dumps(known | {name: value}))
+        with pytest.raises(InputError, match=str(copy)):
+            load_finder(copy)
+        # Taggers of earlier versions have another file in place of model.json.
+        (copy / "model.json").unlink()
+        own = {"encoder": None, "dimension": known["dimension"], "options": known["options"], "schema": 1}
+        (copy / "tagger.json").write_text(json.dumps(own))
+        text = "The screen is great!"
+        assert load_finder(copy).find(text) == load_finder(tagger).find(text)
+        (copy / "tagger.json").write_text(json.dumps(own | {name: value}))
         with pytest.raises(InputError, match=str(copy)):
             load_finder(copy)
     copy = shutil.copytree(tagger, tmp_path / "cut")

@@ -1,4 +1,4 @@
-"""A classifier and its tagger in one run: trained together, resumed together, and used by one call."""
+"""A classifier and its tagger in one run, used by one call."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from tests.aspects.made_taggers import SMALL, toy_sentences
 
 import pssa
-from pssa.aspects import AspectSentence, load_finder, resume_run, train_with_tagger
+from pssa.aspects import AspectSentence, load_finder, train_aspects
 from pssa.errors import InputError
+from pssa.runs.training_run import write_run
 
-TAGGER: dict[str, Any] = {"epochs": 25, "learning_rate": 0.02, "batch_size": 8, "options": SMALL}
+TAGGER: dict[str, Any] = {"epochs": 25, "learning_rate": 0.02, "batch_size": 8, "options": SMALL, "device": "cpu"}
 CLASSIFIER: dict[str, Any] = {"model": "memnet", "dimension": 16, "epochs": 1, "device": "cpu", "progress": False}
 REVIEW = "We came in May.  The screen is great! I hate the front desk!"
 
@@ -37,15 +38,16 @@ def as_xml(path: Path) -> Path:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    out = folder / "run"
-    return train_with_tagger(as_xml(folder / "train.xml"), out, tagger=TAGGER, **CLASSIFIER)
+    data, out = as_xml(folder / "train.xml"), folder / "run"
+    write_run(data, out, **CLASSIFIER)
+    train_aspects(data, out / "aspects", dimension=16, **TAGGER)
+    return out
 
 
 @pytest.mark.slow
-def test_a_run_has_its_own_tagger_and_says_so(run: Path) -> None:
+def test_a_run_has_its_own_tagger(run: Path) -> None:
     found = load_finder(run).find(REVIEW)
     assert [REVIEW[start:end] for start, end in found] == ["screen", "front desk"]
-    assert "aspects/" in (run / "README.md").read_text("utf-8")
     assert json.loads((run / "aspects" / "metrics.json").read_text("utf-8"))["sentences"] == len(toy_sentences())
 
 
@@ -68,37 +70,11 @@ def test_one_call_finds_and_judges_the_aspects_of_raw_text(run: Path) -> None:
         pssa.load(run, aspects_from=run, aspects="food")
 
 
-@pytest.mark.slow
-def test_an_interrupted_run_is_resumed_with_its_tagger(run: Path, tmp_path: Path) -> None:
-    class Stop:
-        """Stops before the tagger, or in the midst of it."""
-
-        def __init__(self, stage: str, epoch: int) -> None:
-            self.stage, self.epoch, self.n_stages = stage, epoch, 0
-
-        def __getattr__(self, name: str) -> Any:
-            return lambda *given: None
-
-        def on_epoch(self, record: Any) -> None:
-            if (record.stage, record.epoch) == (self.stage, self.epoch):
-                raise KeyboardInterrupt
-
-    out, data = tmp_path / "run", as_xml(tmp_path / "train.xml")
-    with pytest.raises(KeyboardInterrupt):
-        train_with_tagger(data, out, tagger=TAGGER, observer=Stop("final", 12), **CLASSIFIER)
-    data.unlink()  # everything is in the run
-    with pytest.raises(InputError, match="not finished"):
-        load_finder(out)
-    resume_run(out)
-    for name in ("model.safetensors", "aspects/model.safetensors"):
-        assert (out / name).read_bytes() == (run / name).read_bytes()
-    assert resume_run(out) == out
-
-
 def test_data_that_may_leave_out_aspects_train_no_tagger(tmp_path: Path) -> None:
     path = tmp_path / "train.csv"
     path.write_text("text,aspect,label\nThe screen is good.,screen,positive\n", "utf-8")
-    for data in (path, pssa.read(path)):
-        with pytest.raises(InputError, match="aspects_train"):
-            train_with_tagger(data, tmp_path / "run", **CLASSIFIER)
+    data: Any
+    for data, named in ((path, "group"), (pssa.read(path), "sentences")):
+        with pytest.raises(InputError, match=named):
+            train_aspects(data, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -1,4 +1,4 @@
-"""`pssa aspects`: train, evaluate and find from the command line."""
+"""Taggers from the command line: `pssa train --model tagger`, and `pssa aspects`, which measures and uses them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def data(tmp_path: Path) -> Path:
 
 def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "tagger"
-    assert main(["aspects", "train", "--train", str(data), "--out", str(out), "--epochs", "1", "--json"]) == 0
+    assert main(["train", "--model", "tagger", "--train", str(data), "--out", str(out), "--epochs", "1", "--json"]) == 0
     trained = json.loads(capsys.readouterr().out)
-    assert (trained["tagger"], trained["sentences"], trained["epochs"]) == (str(out), 29, 1)
+    assert (trained["run"], trained["sentences"], trained["epochs"]) == (str(out), 29, 1)
     assert main(["aspects", "evaluate", str(out), "--data", str(data), "--json"]) == 0
     assert [*json.loads(capsys.readouterr().out)] == ["precision", "recall", "f1", "gold", "found", "right"]
-    assert main(["aspects", "train", "--resume", str(out)]) == 0
+    assert main(["train", "--resume", str(out)]) == 0
     assert "29 sentences" in capsys.readouterr().out
 
 
@@ -51,13 +51,11 @@ def test_evaluate_prints_percentages(tagger: Path, data: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ([], "--train"),
-        (["--train", "DATA"], "--out"),
-        (["--train", "DATA", "--out", "OUT", "--epochs", "0"], "--epochs"),
-        (["--train", "DATA", "--out", "OUT", "--encoder", "x", "--vectors", "y"], "--vectors"),
-        (["--resume", "OUT", "--seed", "1"], "--seed"),
-        (["--resume", "OUT"], "OUT"),
-        (["--train", "ONE", "--out", "OUT"], "--group"),
+        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--encoder", "x", "--vectors", "y"], "--vectors"),
+        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--method", "kt"], "method"),
+        (["--model", "tagger", "--train", "ONE", "--out", "OUT"], "--group"),
+        (["--train", "ONE", "--out", "OUT", "--group"], "--group"),
+        (["--resume", "OUT", "--group"], "--group"),
     ],
 )
 def test_bad_usage_is_refused_by_option(
@@ -66,7 +64,7 @@ def test_bad_usage_is_refused_by_option(
     one = tmp_path / "one.csv"
     one.write_text("text,aspect,label\nNice staff,staff,positive\n")
     paths = {"DATA": str(data), "OUT": str(tmp_path / "OUT"), "ONE": str(one)}
-    assert main(["aspects", "train", *(paths.get(option, option) for option in options)]) == 2
+    assert main(["train", *(paths.get(option, option) for option in options)]) == 2
     assert named in capsys.readouterr().err
     assert not (tmp_path / "OUT").exists()
 

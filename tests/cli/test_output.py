@@ -31,7 +31,7 @@ def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, caps
         "vector_coverage": None,
     }
     (tmp_path / "config.toml").write_text(pssa.Config().to_toml())
-    train._summarise(tmp_path, metrics, {}, as_json=False)
+    train._print_classifier(tmp_path, metrics, as_json=False)
     assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch; ")
 
 

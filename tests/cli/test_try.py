@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.aspects.find import FILE, FOLDER
+from pssa.aspects.find import FOLDER, OLDER_FILE
 from pssa.aspects.names import NameFinder
 
 REVIEW = "The screen is huge. We liked the battery, not the screen!"
@@ -21,7 +21,7 @@ def starter(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run in place of the one that comes with the package."""
     root = shutil.copytree(run, tmp_path / "starter")
     (root / FOLDER).mkdir()
-    (root / FOLDER / FILE).touch()
+    (root / FOLDER / OLDER_FILE).touch()
     finder = NameFinder(("screen", "battery"))
     monkeypatch.setattr("pssa.aspects.tagger_finder.load_finder", lambda path, device: finder)
     monkeypatch.setattr("pssa.runs.run_names._PACKAGED", root)

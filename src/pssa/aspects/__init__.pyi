@@ -15,7 +15,4 @@ from pssa.aspects.spans import AspectSentence as AspectSentence
 from pssa.aspects.spans import read_sentences as read_sentences
 from pssa.aspects.tagger_finder import AspectFinder as AspectFinder
 from pssa.aspects.tagger_finder import load_finder as load_finder
-from pssa.aspects.train import resume_aspects as resume_aspects
-from pssa.aspects.train import resume_run as resume_run
 from pssa.aspects.train import train_aspects as train_aspects
-from pssa.aspects.train import train_with_tagger as train_with_tagger

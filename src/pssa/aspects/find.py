@@ -17,11 +17,12 @@ from pssa.aspects.sentences import split_sentences
 from pssa.data.files import require_contained
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, setting
-from pssa.runs.directory import RunDirectory
+from pssa.runs.directory import RunDirectory, read_json
 from pssa.runs.run_names import resolve_run
 
-FILE = "tagger.json"
 FOLDER = "aspects"  # of the tagger within the run of a classifier
+TAGGERS = ("tagger", "encoder_tagger")  # models
+OLDER_FILE = "tagger.json"  # of taggers of earlier versions, which have no model.json
 FIND_ADVICE = (
     f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, use the one that comes with the package with"
     f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
@@ -32,7 +33,16 @@ Place = tuple[int, int, int]  # number of a text, and where a sentence of it beg
 
 def has_tagger(run: Path) -> bool:
     """Return whether the run of a classifier has a tagger, finished or not."""
-    return (run / FOLDER / FILE).is_file()
+    return is_tagger(run / FOLDER)
+
+
+def is_tagger(folder: Path) -> bool:
+    """Return whether a folder is the run of a tagger."""
+    if (folder / OLDER_FILE).is_file():
+        return True
+    path = folder / "model.json"
+    found = read_json(path) if path.is_file() else None
+    return isinstance(found, dict) and found.get("model") in TAGGERS
 
 
 def open_tagger(root: Path) -> RunDirectory:
@@ -43,14 +53,13 @@ def open_tagger(root: Path) -> RunDirectory:
     root = resolve_run(root)
     if not root.is_dir():
         what = "is a file" if root.exists() else "does not exist"
-        raise InputError(f"{root} {what}; expected a tagger directory created by `pssa aspects train --out`")
-    if not (root / FILE).is_file() and (root / FOLDER / FILE).is_file():
-        root = root / FOLDER
-    if not (root / FILE).is_file():
-        other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
-        raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
-    require_contained(root)
-    return RunDirectory(root)
+        raise InputError(f"{root} {what}; expected the run of a tagger, created by `pssa train --model tagger --out`")
+    folder = root / FOLDER if has_tagger(root) else root
+    if not is_tagger(folder):
+        what = "the run of a classifier" if (root / "model.json").is_file() else "no run"
+        raise InputError(f"{root} is {what} and not of a tagger; train one with `pssa train --model tagger`")
+    require_contained(folder)
+    return RunDirectory(folder)
 
 
 class Finder(Protocol):

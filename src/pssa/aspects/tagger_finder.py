@@ -8,14 +8,15 @@ from pathlib import Path
 
 from torch import nn
 
-from pssa.aspects.find import find_in_texts
-from pssa.aspects.run import load_tagger
+from pssa.aspects.find import find_in_texts, open_tagger
 from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr
+from pssa.runs.devices import choose_device
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
+from pssa.runs.saved_model import Description, load_model
 
 _MAX_WORDS = 200  # of a part; longer sentences are read in several
 _SPECIAL = 8  # positions that special tokens may take
@@ -60,7 +61,13 @@ def load_finder(path: str | Path, device: str = "cpu") -> AspectFinder:
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :raises InputError: if the folder is no tagger, is unfinished, or a file in it is damaged.
     """
-    return AspectFinder(*load_tagger(path, device))
+    directory = open_tagger(Path(path))
+    directory.require_finished()
+    root = directory.root
+    description = Description.load(root)
+    featurizer = description.load_featurizer(root)
+    model = load_model(root, root / "model.safetensors", description, featurizer)
+    return AspectFinder(model.to(choose_device(device)).eval(), featurizer)
 
 
 def cut_parts(examples: Sequence[Example], featurizer: Featurizer) -> list[tuple[int, Example]]:

@@ -159,7 +159,7 @@ def add_training(parser: argparse.ArgumentParser, hidden: tuple[str, ...] = ()) 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add `--model`."""
-    option(parser, "--model NAME", f"{names_in('models')}, joint (default tnet_att)")
+    option(parser, "--model NAME", f"{names_in('models')}, joint, tagger (default tnet_att)")
 
 
 def names_in(room: str) -> str:

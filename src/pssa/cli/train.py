@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import add_model, add_training, file_config, training_settings
+from pssa.cli._options import ROWS, add_model, add_training, file_config, training_settings
 from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
 from pssa.cli._parser import Commands, add_command, option
 from pssa.data.numbers import percent
@@ -28,79 +28,64 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
     option(parser, "--out RUN", "run directory to create", type=Path)
     option(parser, "--resume RUN", "interrupted run to resume; takes no other option", type=Path)
-    option(
-        parser,
-        "--find-aspects FILE",
-        "train a tagger too, on sentences with all their aspects (default: the training data)",
-        nargs="?",
-        const="",
-        type=str,
-    )
+    option(parser, "--group", "group lines with one aspect by sentence, for the model tagger")
     add_training(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train a classifier and save it in a new run directory, or resume an interrupted run.
+    """Train a model and save it in a new run directory, or resume an interrupted run. The model tagger finds aspects instead of
+    labelling them, and learns from sentences with all of them; the model joint does both.
 
     pssa train --train reviews.csv --method pg-as --out runs/reviews
-    pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
+    pssa train --train train.xml --model tagger --vectors glove.txt.gz --out runs/tagger
     pssa train --resume runs/reviews
     """
-    from pssa.aspects.find import FOLDER, has_tagger
-    from pssa.aspects.train import prepare_tagger, resume_aspects
-    from pssa.data.evidence import KINDS
-    from pssa.data.evidence_file import read_evidence
-    from pssa.runs.directory import RunDirectory
-    from pssa.runs.run_metrics import FILE, read_metrics
+    from pssa.aspects.find import is_tagger
+    from pssa.aspects.spans import read_sentences
+    from pssa.runs.run_metrics import FILE, read_metrics, read_tagger_metrics
     from pssa.runs.training_run import finish_run, write_run
-    from pssa.runs.warm_start import merge_settings
     from pssa.training import Team
     from pssa.training.progress import TrainingProgress
 
+    out: Path = arguments.resume or arguments.out
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
-    if arguments.model == "joint":
-        return _train_joint(arguments)
-    config, settings = file_config(arguments), training_settings(arguments, ("method",))
-    whole = merge_settings(config, settings)
-    if arguments.resume is None and (whole.data.train is None or arguments.out is None):
-        raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
-    out, is_main = arguments.resume or arguments.out, Team.from_environment().is_main
+        config, settings = Config(), {}
+        finds = is_tagger(out)
+        was_finished = (out / FILE).is_file()
+    else:
+        config, settings = file_config(arguments), training_settings(arguments, ("method",))
+        model = settings.get("model", config.model)
+        if settings.get("train", config.data.train) is None or out is None:
+            raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
+        finds, was_finished = model == "tagger", False
+        if arguments.group and not finds:
+            raise InputError("--group is for the model tagger; leave it out")
+        if model == "joint":
+            return _train_joint(arguments)
     try:
-        on_begin = None
-        if arguments.find_aspects is not None and is_main:  # a tagger is trained beside the classifier
-            RunDirectory.refuse_taken(arguments.out)
-            tagger = prepare_tagger(whole, arguments.find_aspects or None, whole.data.train, arguments.out)
-            on_begin = tagger.begin_within
-        with TrainingProgress() as bars:
+        with TrainingProgress(score="F1" if finds else "macro-F1") as bars:
             if arguments.resume is not None:
                 finish_run(out, bars, progress=False)
             else:
+                reading = {
+                    name: settings.pop(name) for name in ("train", *ROWS) if name in settings and arguments.group
+                }
+                data = read_sentences(reading.pop("train"), group=True, **reading) if reading else None
                 watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-                write_run(None, out, config=config, on_begin=on_begin, **watch, **settings)
-        if has_tagger(out) and is_main:
-            with TrainingProgress(score="F1") as tagger_bars:
-                resume_aspects(out / FOLDER, tagger_bars)
+                write_run(data, out, config=config, **watch, **settings)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
-    if not is_main:  # of processes that train together, only the main one prints
+    if not Team.from_environment().is_main:  # of processes that train together, only the main one prints
         return 0
-    path = out / "evidence.jsonl"
-    if bars.result is not None:
-        metrics, evidence = bars.result
+    if was_finished and not arguments.json:
+        print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
+    if finds:
+        _print_tagger(out, read_tagger_metrics(out / FILE), as_json=arguments.json)
     else:
-        if not arguments.json:
-            print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
-        metrics, evidence = read_metrics(out / FILE), read_evidence(path) if path.is_file() else None
-    words: dict[str, Any] = {}
-    if evidence is not None:
-        counts = {kind: sum(len(getattr(one, kind)) for one in evidence.examples) for kind in KINDS}
-        words = {"evidence": str(path), **counts}
-        if not any(counts.values()):
-            warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
-    _summarise(out, metrics, words, as_json=arguments.json)
+        _print_classifier(out, read_metrics(out / FILE), as_json=arguments.json)
     return 0
 
 
@@ -110,11 +95,9 @@ def _train_joint(arguments: argparse.Namespace) -> int:
     from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
-    for name in ("method", "find_aspects", "config"):
+    for name in ("method", "config"):
         if getattr(arguments, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} is not an option of the model joint; leave it out")
-    if arguments.train is None or arguments.out is None:
-        raise InputError("pssa train --model joint needs --train FILE and --out RUN")
+            raise InputError(f"--{name} is not an option of the model joint; leave it out")
     with TrainingProgress() as bars:
         write_run(None, arguments.out, observer=bars, progress=False, **training_settings(arguments, ()))
     metrics = json.loads((arguments.out / FILE).read_bytes())
@@ -136,22 +119,41 @@ def _train_joint(arguments: argparse.Namespace) -> int:
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
     """Refuse options beside `--resume`: a run keeps its own settings, and nothing is silently ignored."""
     for name, value in vars(arguments).items():
-        if name not in ("resume", "json", "debug", "run") and value is not None and value != []:
+        if name not in ("resume", "json", "debug", "run") and value is not None and value is not False and value != []:
             option = "--" + name.replace("_", "-")
             raise InputError(
                 f"{option} cannot be used with --resume, because the run keeps its own settings; leave it out"
             )
 
 
-def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
-    from pssa.aspects.find import FOLDER
-    from pssa.cli.aspects import print_tagger
-    from pssa.runs.run_metrics import FILE, read_tagger_metrics
-
-    tagger = out / FOLDER / FILE
-    found = read_tagger_metrics(tagger) if tagger.is_file() else None
+def _print_tagger(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+    """Print what a tagger has learned from, and how good it is."""
     if as_json:
-        print_json({"run": str(out), **metrics, **evidence, **({"aspects": found} if found else {})})
+        print_json({"run": str(out), **metrics})
+        return
+    held_out = f"; held-out F1 {percent(metrics['dev']['f1'])}" if metrics["dev"] else ""
+    data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
+    say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
+    say(f"{metrics['parameters']:,} trained parameters")
+    if metrics["vector_coverage"]:
+        say(f"word vectors cover {percent(metrics['vector_coverage']['tokens'])} of the training words")
+    say(f"\nNext:  pssa predict RUN --input FILE --output FILE --aspects-from {shlex.quote(str(out))}")
+
+
+def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+    """Print what a classifier has learned from and its evidence, how good it is, and the next commands."""
+    from pssa.data.evidence import KINDS
+    from pssa.data.evidence_file import read_evidence
+
+    path, words = out / "evidence.jsonl", dict[str, Any]()
+    if path.is_file():
+        examples = read_evidence(path).examples
+        counts = {kind: sum(len(getattr(one, kind)) for one in examples) for kind in KINDS}
+        words = {"evidence": str(path), **counts}
+        if not any(counts.values()):
+            warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
+    if as_json:
+        print_json({"run": str(out), **metrics, **words})
         return
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
@@ -161,10 +163,8 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
     if gate := metrics.get("gate"):
         scores = f"{percent(gate['with_evidence'])} with evidence, {percent(gate['without'])} without"
         say(f"held-out macro-F1 {scores}: trained {'with' if gate['supervised'] else 'without'} it")
-    if evidence:
-        say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
-    if found:
-        print_tagger(out / FOLDER, found)
+    if words:
+        say(f"{words['active']} active, {words['misleading']} misleading words in {path}")
     _print_scores(out, metrics)
 
 

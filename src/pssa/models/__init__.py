@@ -10,7 +10,8 @@ A model file's class takes (table, n_labels, options, seed) and has these class 
   aspect: aspects of one sentence are then scored from one run of the encoder.
 - a method `encode_noised(batch, add)`, where noise on the word vectors is other than noise on h(x).
 
-Files that begin with an underscore are shared parts; this package exports those that a model's author needs.
+Files that begin with an underscore are shared parts; this package exports those that a model's author needs. Two models are no
+classifiers but find aspects: `tagger` and `encoder_tagger` (`_taggers.py`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from pssa.models._layers import (
 )
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import AspectModel, Encoding, Heads, Prediction, TopLayer
+from pssa.models._taggers import EncoderTagger, WordTagger
 from pssa.registry import Registry
 
 __all__ = [
@@ -78,11 +80,16 @@ __all__ = [
 ]
 
 _MODELS = Registry(__name__, "model")
+_TAGGERS: dict[str, Any] = {"tagger": WordTagger, "encoder_tagger": EncoderTagger}
 
 
 def names() -> tuple[str, ...]:
-    """Return every model: the modules of this folder."""
+    """Return every classifier: the modules of this folder."""
     return _MODELS.names()
+
+
+def _find(name: str) -> Any:
+    return _TAGGERS[name] if name in _TAGGERS else _MODELS.find(name)
 
 
 def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
@@ -90,7 +97,7 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
 
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
-    kind, chosen = _MODELS.find(name), read_options(name, options)
+    kind, chosen = _find(name), read_options(name, options)
     if isinstance(table, WordTable) == uses_encoder(name):
         needed = "a pretrained encoder" if uses_encoder(name) else "word vectors"
         raise InputError(f"model {name} reads {kind.reads}: it starts from {needed}, not from a {type(table).__name__}")
@@ -101,7 +108,7 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
 
 def read_options(name: str, options: Mapping[str, Any]) -> Any:
     """Return the model's options with these values, the rest at their defaults."""
-    kind = _MODELS.find(name).options
+    kind = _find(name).options
     known = {field.name for field in fields(kind)}
     if unknown := sorted(set(options) - known):
         raise InputError(f"unknown option {unknown[0]!r} of model {name}; known: {', '.join(sorted(known))}")
@@ -110,12 +117,12 @@ def read_options(name: str, options: Mapping[str, Any]) -> Any:
 
 def uses_encoder(name: str) -> bool:
     """Return whether the model reads pieces of words with a pretrained encoder; others read words with word vectors."""
-    return str(_MODELS.find(name).reads) != "words"
+    return str(_find(name).reads) != "words"
 
 
 def reads_pairs(name: str) -> bool:
     """Return whether the aspect follows the sentence as a second segment of the model's input."""
-    return str(_MODELS.find(name).reads) == "pairs"
+    return str(_find(name).reads) == "pairs"
 
 
 def saved_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,12 +133,12 @@ def saved_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
     """Return whether the model, with these options, has attention weights to mine and to supervise."""
-    return bool(_MODELS.find(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
+    return bool(_find(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
 
 
 def takes_input_noise(name: str) -> bool:
     """Return whether noise can be added to the model's word vectors, apart from the states that it computes from them."""
-    return hasattr(_MODELS.find(name), "encode_noised")
+    return hasattr(_find(name), "encode_noised")
 
 
 def option_defaults(name: str) -> dict[str, Any]:
@@ -140,7 +147,7 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def _fields(name: str) -> tuple[Field[Any], ...]:
-    return fields(_MODELS.find(name).options)
+    return fields(_find(name).options)
 
 
 def narrow(model: nn.Module) -> None:

@@ -36,7 +36,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | epochs | {facts[epochs]} |
 | development score | {dev} |
 | calibration | {facts[calibration]} |
-| {source} | {vectors} |{start}{tagger}
+| {source} | {vectors} |{start}
 | seed | {seed} |
 
 {selection}{voting} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
@@ -54,19 +54,40 @@ Then the model was trained again on all of the training data."""
 _NO_SCORE = (
     "none: the number of epochs {why}, so nothing was held out; measure one with `pssa evaluate RUN --data FILE`"
 )
-_TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has its own card |"
+_TAGGER_CARD = """---
+library_name: pssa
+tags: [aspect-term-extraction]
+---
+# Aspect tagger ({kind})
+
+Finds the aspects that a text speaks of, such as `battery life` or `staff`. It does not judge them.
+
+```python
+from pssa.aspects import load_finder
+
+finder = load_finder("path/to/this/directory")
+finder.find("The screen is great but the battery is weak.")
+```
+
+| | |
+|---|---|
+| model | {kind}, {metrics[parameters]:,} trained parameters |
+| {source} | {started} |
+| training data | {metrics[sentences]} sentences, {metrics[empty]} of them without aspects, {metrics[aspects]} aspects |
+| data digest | `{digest}` |
+| epochs | {metrics[epochs]} |
+| held-out score | {dev} |
+| seed | {seed} |
+
+{selection} Measure a test score with `pssa aspects evaluate`. Every setting is in `config.toml`.
+"""
 _VOTING = " Its probabilities are shares of the members' votes; they do not say how sure a member was."
 
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
     """Write the card of a finished run."""
-    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], describe_run(config, metrics)
-    started, run = config.data, path.parent
-    source = f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
-    if started.encoder is not None:
-        # Only the name of a local folder: the rest of the path is nobody's business.
-        encoder = Path(started.encoder)
-        source = f"`{encoder.name if encoder.is_absolute() else started.encoder}`"
+    dev, facts, started, run = metrics["dev"], describe_run(config, metrics), config.data, path.parent
+    source, vectors = _words_or_encoder(config, metrics)
     start = ""
     if started.from_pretrained is not None:
         origin = f"the run `{Path(started.from_pretrained).name}`, digest `{started.from_digest}`"
@@ -88,15 +109,44 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         dev=f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{facts['when']}"
         if dev
         else _NO_SCORE.format(why="was given" if config.epochs else "is the default for so many instances"),
-        source="encoder" if models.uses_encoder(config.model) else "word vectors",
-        vectors=source,
+        source=source,
+        vectors=vectors,
         start=start,
         preset=f"\n| preset | `{config.preset}` |" if config.preset else "",
-        tagger=_TAGGER if (run / "aspects").is_dir() else "",
         seed=config.seed,
         selection=selection,
     )
     write_atomically(path, card.encode())
+
+
+def write_tagger_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
+    """Write the card of a finished tagger."""
+    dev, (source, started) = metrics["dev"], _words_or_encoder(config, metrics)
+    share = percent(config.data.dev_fraction, 0)
+    searched = (
+        f"{share} of the sentences were held out to choose the number of epochs; then it was trained again on all."
+    )
+    card = _TAGGER_CARD.format(
+        kind="pretrained encoder" if source == "encoder" else "Bi-LSTM on words",
+        source=source,
+        started=started,
+        metrics=metrics,
+        digest=metrics["corpus_hash"][:16],
+        dev=f"exact-span F1 {percent(dev['f1'])}" if dev else "none",
+        seed=config.seed,
+        selection=searched if dev else "The number of epochs was given: nothing was held out.",
+    )
+    write_atomically(path, card.encode())
+
+
+def _words_or_encoder(config: Config, metrics: dict[str, Any]) -> tuple[str, str]:
+    """Return what a model reads text with, and its name or how many of the training words it covers."""
+    coverage, encoder = metrics["vector_coverage"], config.data.encoder
+    if encoder is not None:
+        # Only the name of a local folder: the rest of the path is nobody's business.
+        return "encoder", f"`{Path(encoder).name if Path(encoder).is_absolute() else encoder}`"
+    source = "encoder" if models.uses_encoder(config.model) else "word vectors"
+    return source, f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
 
 
 def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:

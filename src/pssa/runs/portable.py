@@ -31,7 +31,7 @@ PORTABLE = (
 )
 _TRAINING_STATE = "stages"  # only resuming needs it
 _PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
-_TAGGER = "aspects/tagger.json"
+_TAGGER = "aspects/tagger.json"  # of earlier versions
 # Keys under which transformers records where a configuration or a tokenizer was loaded from.
 _ORIGIN = ("_name_or_path", "name_or_path")
 
@@ -51,12 +51,13 @@ def portable_files(run: Path) -> dict[str, Path | str]:
     RunDirectory.open(run).require_finished()
     names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
     files: dict[str, Path | str] = {name: run / name for name in names if is_portable(name)}
-    table = read_toml(run / "config.toml")
-    for section, key in _PATHS:
-        table.get(section, {}).pop(key, None)
-    for key in {"encoder", "from_pretrained"} & table["data"].keys():
-        table["data"][key] = _name(table["data"][key])
-    files["config.toml"] = tomli_w.dumps(table)
+    for name in [name for name in files if fnmatch(name, "*config.toml")]:
+        table = read_toml(run / name)
+        for section, key in _PATHS:
+            table.get(section, {}).pop(key, None)
+        for key in {"encoder", "from_pretrained"} & table["data"].keys():
+            table["data"][key] = _name(table["data"][key])
+        files[name] = tomli_w.dumps(table)
     if _TAGGER in files:
         table = json.loads((run / _TAGGER).read_text("utf-8"))
         files[_TAGGER] = _json(table | {"vectors": None, "encoder": table["encoder"] and _name(table["encoder"])})

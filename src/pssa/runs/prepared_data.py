@@ -6,11 +6,11 @@ encoder's weights are large and are not copied: they must still be where they we
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
@@ -22,6 +22,7 @@ from pssa.data.split import folds, hold_out
 from pssa.data.tables import Table
 from pssa.data.vectors import Coverage
 from pssa.errors import InputError, setting
+from pssa.models import IndexedCorpus
 from pssa.runs import methods
 from pssa.runs.calibration import warn_of_few_kept_out
 from pssa.runs.directory import RunDirectory, read_tensors, write_tensors
@@ -53,6 +54,19 @@ class PreparedData:
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
     calibration: Corpus | None = None  # instances that are kept out of the training to calibrate its probabilities
     start: dict[str, Tensor] | None = None  # weights that models begin with, where they start from a trained run
+
+    @property
+    def score(self) -> Callable[[nn.Module, IndexedCorpus], tuple[float, float]] | None:
+        """What scores a model on held-out data by two numbers; None: accuracy and macro-F1 do."""
+        return None
+
+    def index(self, labels: Sequence[str]) -> IndexedCorpus:
+        """Return what is trained on as tensors."""
+        return self.featurizer.index(self.corpus, labels)
+
+    def hold_out(self, fraction: float, seed: int) -> tuple[list[int], list[int]]:
+        """Return which rows of `index` a search trains on, and which are held out."""
+        return hold_out(self.corpus, fraction, seed)
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""

@@ -21,7 +21,6 @@ from torch import Tensor, nn
 from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
-from pssa.data.split import hold_out
 from pssa.models import IndexedCorpus
 from pssa.runs.calibration import HeldOut
 from pssa.runs.devices import choose_device
@@ -41,6 +40,7 @@ from pssa.training import (
     Supervision,
     Task,
     Team,
+    best_epoch,
     fit,
     search_epochs,
 )
@@ -79,17 +79,24 @@ class RunContext:
         """How models are trained."""
         return loop_settings(self.config, self.device)
 
+    @property
+    def best(self) -> EpochRecord | None:
+        """The best epoch of the search that chose the number of epochs, if there was one."""
+        stage = FINAL_SEARCH if any(record.stage == FINAL_SEARCH for record in self.history) else "search"
+        search = [record for record in self.history if record.stage == stage]
+        return search[best_epoch(search, self.settings.smoothing) - 1] if search else None
+
     @cached_property
     def train_data(self) -> IndexedCorpus:
         """The training corpus as tensors."""
-        return self.index(self.prepared_data.corpus)
+        return self.prepared_data.index(self.config.data.labels)
 
     @cached_property
     def division(self) -> tuple[IndexedCorpus, IndexedCorpus]:
         """The training part of a search, and its development data."""
         if self.prepared_data.dev is not None:
             return self.train_data, self.index(self.prepared_data.dev)
-        train, dev = hold_out(self.prepared_data.corpus, self.config.data.dev_fraction, self.config.seed)
+        train, dev = self.prepared_data.hold_out(self.config.data.dev_fraction, self.config.seed)
         return self.train_data.select(train), self.train_data.select(dev)
 
     @cached_property
@@ -196,7 +203,15 @@ class RunContext:
     def _search(self, stage: str, supervision: Supervision | None = None) -> int:
         train, dev = self.division
         task = Task(
-            train, self.config.seed, stage, self.class_weights, supervision, dev, team=self.team, contrast=self.contrast
+            train,
+            self.config.seed,
+            stage,
+            self.class_weights,
+            supervision,
+            dev,
+            team=self.team,
+            score=self.prepared_data.score,
+            contrast=self.contrast,
         )
         store = self._store(task.stage)
         with self._threads():

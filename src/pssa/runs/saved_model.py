@@ -18,12 +18,12 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.aspects.find import Finder, has_tagger
+from pssa.aspects.find import OLDER_FILE, TAGGERS, Finder, has_tagger
 from pssa.data.files import make_folder, require_regular
 from pssa.data.tokenize import Span
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.data.vectors import PACKED, load_matrix
-from pssa.errors import InputError, PssaWarning, RunError
+from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
 from pssa.runs.devices import choose_device
@@ -80,23 +80,36 @@ class Description:
 
         :raises InputError: if it is damaged, of another schema, or describes no model.
         """
-        found = read_json(folder / "model.json")
+        is_older_tagger = (folder / OLDER_FILE).is_file()
+        path = folder / (OLDER_FILE if is_older_tagger else "model.json")
+        found = read_json(path)
         if not isinstance(found, dict) or "schema" not in found:
-            raise InputError(f"{folder}/model.json is damaged: it has no schema; copy or train the run again")
+            raise InputError(f"{path} is damaged: it has no schema; copy or train the run again")
         schema = found.pop("schema")
         if schema != _SCHEMA:
-            raise InputError(f"{folder}/model.json has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
+            raise InputError(f"{path} has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
+        if is_older_tagger:
+            own = {name: found.get(name) for name in ("options", "dimension")}
+            words, pieces = {"model": "tagger", **own}, {"model": "encoder_tagger", "options": {}}
+            found = {"labels": ["O", "B", "I"], **(words if found.get("encoder") is None else pieces)}
         # Keys that earlier versions did not write.
         defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word", "max_words": 0}
         try:
             values = parse_fields(defaults | found, "", _FIELDS)
             options = models.saved_options(values["model"], values["options"])
             values["options"] = Config().updated({"model": values["model"], "options": options}).options
+            models.read_options(values["model"], values["options"])
             description = cls(vote_weights=values.pop("says"), **values)
             description._check()
             return description
         except InputError as error:
-            raise InputError(f"{folder}/model.json is damaged: {error.message}; copy or train the run again") from error
+            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
+
+    def load_featurizer(self, folder: Path) -> Featurizer:
+        """Read what turns examples into tensors for the model of a folder."""
+        if models.uses_encoder(self.model):
+            return PieceFeaturizer.load(folder, models.reads_pairs(self.model), self.max_pieces or None, self.unit)
+        return WordFeaturizer.load(folder, self.dimension, self.max_words)
 
     def _check(self) -> None:
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
@@ -156,20 +169,19 @@ def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> To
     """Load the model of a run, a stage or a member of an ensemble, and a tagger where there is one; `pssa.load` describes it."""
     description = Description.load(folder)
     place = choose_device(device)
+    if description.model in TAGGERS:
+        raise InputError(
+            f"{folder} is a tagger and labels no aspects; find them with {setting('aspects_from', str(folder))}"
+        )
     narrow = _is_narrow(description.model, precision, place)
-    featurizer: Featurizer
-    if models.uses_encoder(description.model):
-        pair = models.reads_pairs(description.model)
-        featurizer = PieceFeaturizer.load(folder, pair, description.max_pieces or None, description.unit)
-    else:
-        featurizer = WordFeaturizer.load(folder, description.dimension, description.max_words)
+    featurizer = description.load_featurizer(folder)
     # An interrupted ensemble has members but no vote weights yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.vote_weights) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     sources = [_weights_of(member) for member in folders]
-    loaded = (_load_model(*of, description, featurizer) for of in zip(folders, sources, strict=True))
+    loaded = (load_model(*of, description, featurizer) for of in zip(folders, sources, strict=True))
     members = tuple(member.to(place).eval() for member in loaded)
     if (stage := sources[0].parent) != folders[0]:
         warning = (
@@ -220,7 +232,8 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     return False
 
 
-def _load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
+def load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
+    """Return the model of a folder with the weights of a file in it, or of a checkpoint."""
     # Weights replace what a seed drew; an unfinished run may have drawn more than weights, such as a head to refine.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0

@@ -16,6 +16,8 @@ from typing import Any
 import torch
 
 from pssa import models
+from pssa.aspects.find import TAGGERS
+from pssa.aspects.train import TaggerData, prepare_tagger, tagger_metrics
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.files import require_writable, write_atomically
@@ -23,7 +25,7 @@ from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, RunError, setting
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
-from pssa.runs.card import write_card
+from pssa.runs.card import write_card, write_tagger_card
 from pssa.runs.classifier import Classifier
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, TemporaryFolder, write_json
@@ -32,12 +34,12 @@ from pssa.runs.input_profile import InputProfile
 from pssa.runs.loading import load
 from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.resolve import warn_of_absent_labels, warn_of_unused
-from pssa.runs.run_context import FINAL_SEARCH, RunContext
+from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.settings import Config, flatten
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.warm_start import merge_settings
-from pssa.training import NullObserver, Observer, Team, best_epoch, team
+from pssa.training import NullObserver, Observer, Team, team
 from pssa.training.progress import is_notebook, show_training
 
 
@@ -68,6 +70,8 @@ def train(
         `UserWarning` names those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
+    if settings.get("model", (config or Config()).model) in TAGGERS:
+        raise InputError("a tagger finds aspects and labels none; train it with `pssa.aspects.train_aspects`")
     process = Team.from_environment()
     scratch = TemporaryFolder() if out is None else None
     if scratch is not None and process.size > 1:
@@ -96,13 +100,11 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
     observer: Observer | None = None,
     on_vectors: Callable[[int, int], None] | None = None,
     progress: bool | None = None,
-    on_begin: Callable[[RunDirectory], None] | None = None,
     **settings: Any,
 ) -> Path:
     """Train as `train` does, and return the directory; every process returns once it is written.
 
     :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
-    :param on_begin: called with the new directory before training, to write more files into it.
     """
     if settings.get("model") == "joint":
         from pssa.joint.train import train_reviews
@@ -117,15 +119,18 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
         observer, on_vectors = shown
         if members.is_main:
             RunDirectory.refuse_taken(Path(out))
-        warn_of_unused(config, settings)
-        config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / CACHE_FOLDER)
-        warn_of_absent_labels(prepared_data.corpus)
+        cache = Path(out).parent / CACHE_FOLDER
+        prepared_data: PreparedData
+        if config.model in TAGGERS:
+            config, prepared_data = prepare_tagger(data, config, on_vectors, cache)
+        else:
+            warn_of_unused(config, settings)
+            config, prepared_data = prepare(data, dev, config, on_vectors, cache=cache)
+            warn_of_absent_labels(prepared_data.corpus)
         if members.is_main:
             with RunDirectory.created(Path(out)) as directory:
                 prepared_data.save(directory)
                 write_atomically(directory.root / "config.toml", config.to_toml().encode())
-                if on_begin is not None:
-                    on_begin(directory)
             directory = RunDirectory(Path(out))
             with directory.locked():
                 _carry_out(RunContext(config, directory, prepared_data, observer, members))
@@ -147,16 +152,16 @@ def finish_run(run: str | Path, observer: Observer | None = None, *, progress: b
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
     config = replace(config, options=models.saved_options(config.model, config.options))
+    data = TaggerData if config.model in TAGGERS else PreparedData
     with team(choose_device(config.device)) as members, show_training(observer, None, progress) as (observer, _):
         if not members.is_main:
             if directory.finished:
                 return directory.root
-            return _help_out(directory.root, config, PreparedData.load(directory, config), members)
+            return _help_out(directory.root, config, data.load(directory, config), members)
         with directory.locked():
             if directory.finished:  # by another process, in the meantime
                 return directory.root
-            prepared_data = PreparedData.load(directory, config)
-            return _carry_out(RunContext(config, directory, prepared_data, observer, members))
+            return _carry_out(RunContext(config, directory, data.load(directory, config), observer, members))
 
 
 def mine(  # noqa: PLR0913 - how it is watched is no setting
@@ -222,18 +227,12 @@ def _carry_out(context: RunContext) -> Path:
         write_evidence(outcome.evidence, root / "evidence.jsonl")
     lines = "".join(json.dumps(record.as_dict()) + "\n" for record in context.history)
     write_atomically(root / "history.jsonl", lines.encode())
-    held_out = _held_out(context, outcome)
-    calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
-    if calibration is not None:
-        calibration.save(root)
-    profile = InputProfile.of(context.prepared_data.corpus)
-    profile.save(root)
-    metrics = _metrics(context, outcome) | {
-        "languages": list(profile.languages),
-        "calibration": calibration.summary() if calibration else None,
-        "held_out": held_out.confusion(config.data.labels) if held_out else None,
-    }
-    write_card(root / "README.md", config, metrics)
+    if isinstance(context.prepared_data, TaggerData):
+        metrics = tagger_metrics(context, context.prepared_data, outcome.members[0])
+        write_tagger_card(root / "README.md", config, metrics)
+    else:
+        metrics = _describe_classifier(context, outcome, root)
+        write_card(root / "README.md", config, metrics)
     context.directory.require_whole()
     write_json(root / "metrics.json", metrics)
     context.directory.prune()
@@ -241,6 +240,21 @@ def _carry_out(context: RunContext) -> Path:
     if on_finish := getattr(context.observer, "on_finish", None):
         on_finish(metrics, outcome.evidence)
     return root
+
+
+def _describe_classifier(context: RunContext, outcome: methods.Trained, root: Path) -> dict[str, Any]:
+    """Calibrate a new classifier, describe what it has read, and return its metrics."""
+    config, held_out = context.config, _held_out(context, outcome)
+    calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
+    if calibration is not None:
+        calibration.save(root)
+    profile = InputProfile.of(context.prepared_data.corpus)
+    profile.save(root)
+    return _metrics(context, outcome) | {
+        "languages": list(profile.languages),
+        "calibration": calibration.summary() if calibration else None,
+        "held_out": held_out.confusion(config.data.labels) if held_out else None,
+    }
 
 
 def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
@@ -264,9 +278,7 @@ def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
 
 def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
     corpus, coverage, evidence = context.prepared_data.corpus, context.prepared_data.coverage, outcome.evidence
-    stage = FINAL_SEARCH if any(record.stage == FINAL_SEARCH for record in context.history) else "search"
-    search = [record for record in context.history if record.stage == stage]
-    best = search[best_epoch(search, context.settings.smoothing) - 1] if search else None
+    best = context.best
     return {
         "instances": len(corpus),
         "labels": corpus.label_counts(),

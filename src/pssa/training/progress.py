@@ -17,7 +17,7 @@ from typing import Any, Self
 from rich.progress import ProgressColumn, TaskID, TextColumn
 from rich.text import Text
 
-from pssa.data.evidence import Evidence, RoundReport
+from pssa.data.evidence import RoundReport
 from pssa.data.numbers import percent
 from pssa.progress import QUIET_SECONDS, SHORT_SECONDS, Heartbeat, StderrProgress, clock
 from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
@@ -129,11 +129,6 @@ class TrainingProgress(_StageDisplay, StderrProgress):
         super().__init__(score, "{task.description:<10}", TextColumn("{task.fields[count]}"), _StageTime())
         self._bar: TaskID | None = None
         self._vectors: TaskID | None = None
-        self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
-
-    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
-        """Keep the outcome of a run for its summary."""
-        self.result = metrics, evidence
 
     def on_vectors(self, read: int, total: int) -> None:
         """Show how many bytes of the vector file are read."""
