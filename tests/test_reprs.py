@@ -11,7 +11,7 @@ import torch
 
 import pssa
 from pssa.aspects.names import NameFinder
-from pssa.aspects.tagger_finder import AspectFinder
+from pssa.aspects.tagger import AspectFinder
 from pssa.data.evidence import Finding, Header
 from pssa.data.vocabulary import Vocabulary
 from pssa.evaluation import score

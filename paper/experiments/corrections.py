@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pssa.data.english import is_content_word
 from pssa.data.evidence import Evidence, ExampleEvidence
-from pssa.data.stop_words import is_content_word
 from pssa.errors import InputError
 
 ORDERS = ("random", "useful")

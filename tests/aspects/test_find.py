@@ -15,8 +15,7 @@ from tests.models.encoders import tiny_encoder
 from pssa import models
 from pssa.aspects import AspectFinder, evaluate_aspects
 from pssa.aspects.spans import AspectSentence, cut_words
-from pssa.aspects.tagger import TAGS, as_example
-from pssa.aspects.tagger_finder import cut_parts
+from pssa.aspects.tagger import TAGS, as_example, cut_parts
 from pssa.runs.featurizer import PieceFeaturizer
 
 

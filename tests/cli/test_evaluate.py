@@ -11,7 +11,7 @@ from tests.cli.command import Command
 import pssa
 from pssa.cli import main
 from pssa.data.example import Corpus
-from pssa.data.numbers import p_value, percent, points
+from pssa.display import p_value, percent, points
 from pssa.runs.evaluate import compare, evaluate
 from pssa.runs.explain import trust
 

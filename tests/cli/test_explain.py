@@ -14,7 +14,7 @@ from tests.report.documents import parse, refuse_outside
 import pssa
 from pssa.cli import main
 from pssa.data.example import Example
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.runs.explain import explain
 
 TEXT = "The screen is huge, but the battery dies at 10:30."

@@ -23,7 +23,7 @@ def starter(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / FOLDER).mkdir()
     (root / FOLDER / OLDER_FILE).touch()
     finder = NameFinder(("screen", "battery"))
-    monkeypatch.setattr("pssa.aspects.tagger_finder.load_finder", lambda path, device: finder)
+    monkeypatch.setattr("pssa.aspects.tagger.load_finder", lambda path, device: finder)
     monkeypatch.setattr("pssa.runs.run_names._PACKAGED", root)
     return root
 

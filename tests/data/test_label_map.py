@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pssa.data import read
-from pssa.data.label_map import read_label_map
-from pssa.data.label_texts import label_sentences, read_label_texts
+from pssa.data.labels import label_sentences, read_label_map, read_label_texts
 from pssa.errors import InputError
 
 STARS = {"5": "positive", "4": "positive", "3": "", "1": "negative"}

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pssa.data.english import is_content_word, looks_plural, number_forms, singular
 from pssa.data.occurrences import find_occurrences, fold_case
-from pssa.data.plurals import looks_plural, number_forms, singular
-from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span, cut_at, split_on_space, tokenize
 from pssa.errors import InputError
 

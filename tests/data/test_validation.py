@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.data.json_objects import _Scanner
-from pssa.data.numbers import p_value, percent, points
 from pssa.data.validation import (
     format_error,
     integer,
@@ -26,6 +25,7 @@ from pssa.data.validation import (
     span,
     text,
 )
+from pssa.display import p_value, percent, points
 from pssa.errors import InputError
 
 

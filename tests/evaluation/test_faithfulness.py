@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pssa.data.example import Example
 from pssa.errors import InputError
+from pssa.evaluation.agreement import rank_words
 from pssa.evaluation.faithfulness import (
     COLUMNS,
     RemovalTargets,
@@ -25,7 +26,6 @@ from pssa.evaluation.faithfulness import (
     measure_faithfulness,
     random_drops,
 )
-from pssa.evaluation.ranking import rank_words
 
 pytestmark = pytest.mark.slow
 

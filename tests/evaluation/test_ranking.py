@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pssa.evaluation.ranking import correlate, rank_correlations, rank_words
+from pssa.evaluation.agreement import correlate, rank_correlations, rank_words
 
 
 def test_the_highest_score_comes_first_and_other_words_come_last() -> None:
@@ -119,5 +119,5 @@ def test_sentences_are_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     first, second = torch.rand(7, 5, generator=generator), torch.rand(7, 5, generator=generator)
     candidates = torch.rand(7, 5, generator=generator) < 0.8
     whole = rank_correlations(first, second, candidates)
-    monkeypatch.setattr("pssa.evaluation.ranking._AT_ONCE", 2)
+    monkeypatch.setattr("pssa.evaluation.agreement._AT_ONCE", 2)
     np.testing.assert_array_equal(rank_correlations(first, second, candidates), whole)

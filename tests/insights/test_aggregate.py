@@ -15,9 +15,9 @@ from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.evaluation.shares import ShareEstimator
 from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
-from pssa.insights.error_rates import ErrorRates
 from pssa.insights.findings import WHOLE, select_aspects
 from pssa.insights.mentions import OVERALL, EmptyReview, Mention
+from pssa.insights.page import ErrorRates
 
 _TEXTS = (
     "The food was cold.",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.documents import explanation, explanations
 
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError
 from pssa.report.heat_map import (
     FULL,

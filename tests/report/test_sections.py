@@ -14,11 +14,11 @@ import pssa
 from pssa import __version__
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.example import Corpus, Example
-from pssa.data.numbers import p_value, percent
 from pssa.data.tokenize import tokenize
+from pssa.display import p_value, percent
 from pssa.evaluation import score
-from pssa.report.confidence import confidence_section
 from pssa.report.run_reader import ReportedRun
+from pssa.report.run_report import confidence_section
 from pssa.report.sections import (
     ComparedPrediction,
     changed_settings,
@@ -29,8 +29,8 @@ from pssa.report.sections import (
     measure_trust,
     run_section,
     scores_section,
+    stress_section,
 )
-from pssa.report.stress_section import stress_section
 from pssa.runs import Config, load
 from pssa.runs.calibration import Calibration
 from pssa.runs.evaluate import Evaluation, compare, evaluate

@@ -15,7 +15,7 @@ from pssa.aspects import load_finder
 from pssa.data.example import Corpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.runs.compact import write_compact
+from pssa.runs.copies import write_compact
 from pssa.runs.directory import read_tensors
 
 TEXT = "The screen is great and the battery life is poor."

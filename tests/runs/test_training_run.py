@@ -15,7 +15,7 @@ from tests.runs.interrupted import contents
 
 import pssa
 from pssa.data.example import Corpus
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError
 from pssa.runs import Config, methods
 from pssa.runs.prepared_data import prepare

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from pssa.models import IndexedCorpus
 from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit
-from pssa.training.augmentation import reserve_copies, rows_of_epoch
 from pssa.training.contrast import Contrast, ContrastOptions
-from pssa.training.fit import count_steps
+from pssa.training.fit import count_steps, reserve_copies, rows_of_epoch
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
 NewModel = Callable[[], nn.Module]

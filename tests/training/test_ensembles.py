@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from pssa.training.ensembles import combine, samme_round
+from pssa.runs.methods.baselines import samme_round
+from pssa.runs.torch_runtime import combine
 
 EQUAL = torch.ones(3)
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from pssa.training import Settings, Supervision
-from pssa.training.schedule import Schedule, rate_factor, set_rate
+from pssa.training.step import Schedule, rate_factor, set_rate
 
 
 def factors(steps: int, schedule: str, warmup: float) -> list[float]:

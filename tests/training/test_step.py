@@ -17,8 +17,7 @@ from pssa.errors import InputError
 from pssa.evaluation import predict_logits
 from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, WordTable
 from pssa.training import Settings, Supervision, Task, Team, fit, step
-from pssa.training.schedule import Schedule
-from pssa.training.step import Step, cut, new_optimizer, trainable
+from pssa.training.step import Schedule, Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
 NewModel = Callable[[], nn.Module]

@@ -32,7 +32,7 @@ from paper.studies.exhibit import (
     not_measured,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
-from pssa.data.label_texts import ENGLISH
+from pssa.data.labels import ENGLISH
 
 __all__ = ["EXHIBIT"]
 

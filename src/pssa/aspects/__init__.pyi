@@ -13,6 +13,6 @@ from pssa.aspects.names import read_names as read_names
 from pssa.aspects.sentences import split_sentences as split_sentences
 from pssa.aspects.spans import AspectSentence as AspectSentence
 from pssa.aspects.spans import read_sentences as read_sentences
-from pssa.aspects.tagger_finder import AspectFinder as AspectFinder
-from pssa.aspects.tagger_finder import load_finder as load_finder
+from pssa.aspects.tagger import AspectFinder as AspectFinder
+from pssa.aspects.tagger import load_finder as load_finder
 from pssa.aspects.train import train_aspects as train_aspects

@@ -2,7 +2,7 @@
 
 `find_in_texts` splits each text into sentences, asks a `Finder` for the aspects of each, and returns them with the sentence that
 a classifier reads and with their offsets in the text. There are two finders: `AspectFinder`, a trained tagger
-(`pssa.aspects.tagger_finder`), and `NameFinder` (`pssa.aspects.names`), which finds given names.
+(`pssa.aspects.tagger`), and `NameFinder` (`pssa.aspects.names`), which finds given names.
 """
 
 from __future__ import annotations

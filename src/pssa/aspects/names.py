@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pssa.aspects.spans import cut_words
-from pssa.data.plurals import number_forms
+from pssa.data.english import number_forms
 from pssa.data.text_file import read_text
 from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr, join_names, shorten

@@ -19,8 +19,7 @@ from torch import nn
 
 from pssa import models
 from pssa.aspects.spans import AspectSentence, read_sentences
-from pssa.aspects.tagger import PRESENCE, TAGS, as_example, index_sentences, predict_tags, spans_of, tags_of
-from pssa.aspects.tagger_finder import cut_parts
+from pssa.aspects.tagger import PRESENCE, TAGS, as_example, cut_parts, index_sentences, predict_tags, spans_of, tags_of
 from pssa.data.example import Corpus, Example
 from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out

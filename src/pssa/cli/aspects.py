@@ -11,7 +11,7 @@ import argparse
 from pssa.cli._options import ROWS, add_job, add_shared, job_progress, job_settings, print_job
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError
 
 

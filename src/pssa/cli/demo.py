@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._output import print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli.try_ import as_dict, judge
-from pssa.data.numbers import p_value, percent
+from pssa.display import p_value, percent
 from pssa.errors import InputError
 from pssa.runs.run_names import STARTER
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import RUN_DATA, add_run, add_shared, label_names, load_runs, read_run_data, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.data.numbers import p_value, percent, points
+from pssa.display import p_value, percent, points
 from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa export runs/reviews --compact shipped/reviews
     pssa export runs/reviews --hub me/reviews --private
     """
-    from pssa.runs.compact import write_compact
+    from pssa.runs.copies import write_compact
     from pssa.runs.hub import push_to_hub
     from pssa.runs.onnx_export import export_onnx
 

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(results: list[StressResult], versus: Path | None) -> None:
-    from pssa.data.numbers import p_value, points
+    from pssa.display import p_value, points
     from pssa.stress import compare_all_right
 
     shares = [result.as_dict() for result in results]
@@ -99,7 +99,7 @@ def _print(results: list[StressResult], versus: Path | None) -> None:
 
 
 def _percent(share: float | None) -> str:
-    from pssa.data.numbers import percent
+    from pssa.display import percent
 
     return "-" if share is None else percent(share)
 

@@ -12,7 +12,7 @@ from typing import Any
 from pssa.cli._options import ROWS, add_model, add_training, file_config, training_settings
 from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
 from pssa.cli._parser import Commands, add_command, option
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
 from pssa.runs.settings import Config

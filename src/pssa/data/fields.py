@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from pssa.data.example import DEFAULT_LABELS, Example, sentence_key
-from pssa.data.label_map import LabelMap, label_key
+from pssa.data.labels import LabelMap, label_key
 from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import Row
 from pssa.data.text_file import MAX_TEXT

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.fields import LabelRule
-from pssa.data.label_map import GivenLabelMap, read_label_map
+from pssa.data.labels import GivenLabelMap, read_label_map
 from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import nearest_name, shorten
 from pssa.errors import InputError, setting

@@ -94,7 +94,7 @@ def read_vectors(
 ) -> Vectors:
     """Read the vectors of `words` and the first `extra_rows` rows, so that words unseen in training have vectors too.
 
-    A folder is a compact run (`pssa.runs.compact`), and all vectors that it has are read.
+    A folder is a compact run (`pssa.runs.copies`), and all vectors that it has are read.
 
     A word that the file lacks is looked up in lower case. Of rows with the same word the first counts. A row whose word is
     not UTF-8, or too long, is skipped, since no text contains it.

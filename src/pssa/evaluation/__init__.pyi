@@ -1,6 +1,8 @@
 """Names of the package and the modules that they load from; see `pssa.lazy`."""
 
 from pssa.evaluation.agreement import Agreement as Agreement
+from pssa.evaluation.agreement import Correlation as Correlation
+from pssa.evaluation.agreement import correlate as correlate
 from pssa.evaluation.agreement import marked_words as marked_words
 from pssa.evaluation.agreement import measure_agreement as measure_agreement
 from pssa.evaluation.faithfulness import Faithfulness as Faithfulness
@@ -14,8 +16,6 @@ from pssa.evaluation.metrics import score as score
 from pssa.evaluation.metrics import score_spans as score_spans
 from pssa.evaluation.predict import predict_classes as predict_classes
 from pssa.evaluation.predict import predict_logits as predict_logits
-from pssa.evaluation.ranking import Correlation as Correlation
-from pssa.evaluation.ranking import correlate as correlate
 from pssa.evaluation.reviews import ReviewAnswer as ReviewAnswer
 from pssa.evaluation.reviews import ReviewScores as ReviewScores
 from pssa.evaluation.reviews import score_reviews as score_reviews

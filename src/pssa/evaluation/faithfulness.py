@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
+from pssa.evaluation.agreement import rank_words
 from pssa.evaluation.predict import predict_logits
-from pssa.evaluation.ranking import rank_words
 from pssa.evaluation.significance import AgainstChance, compare_with_control
 from pssa.models import IndexedCorpus
 

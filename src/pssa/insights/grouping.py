@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pssa.data.english import singular
 from pssa.data.files import read_bounded
-from pssa.data.plurals import singular
 from pssa.data.validation import format_error, join_names, shorten
 from pssa.errors import InputError
 

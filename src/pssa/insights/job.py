@@ -14,18 +14,17 @@ import numpy.typing as npt
 
 from pssa.aspects.find import has_tagger
 from pssa.data.files import require_writable, write_atomically
-from pssa.data.numbers import percent
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
+from pssa.display import percent
 from pssa.errors import InputError, setting
 from pssa.evaluation.shares import ShareEstimator
 from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
 from pssa.insights.dates import DateColumn
-from pssa.insights.error_rates import ErrorRates
 from pssa.insights.findings import Analyst, select_aspects, select_values
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
-from pssa.insights.page import PageFacts, render_page
+from pssa.insights.page import ErrorRates, PageFacts, render_page
 from pssa.insights.rows_file import write_rows
 from pssa.predict.engines import Engine, LocalEngine
 from pssa.predict.finding import FindingOptions

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
-from pssa.data.stop_words import is_content_word
+from pssa.data.english import is_content_word
 from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
 from pssa.runs.answers import Answer, Explanation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
@@ -10,11 +11,16 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from pssa.data.example import Corpus
+from pssa.display import percent
+from pssa.evaluation.shares import ShareEstimator
 from pssa.insights.findings import Findings
 from pssa.insights.mentions import OVERALL
 from pssa.predict.source import CsvStyle
 from pssa.report.html import make_environment
+from pssa.runs import Classifier
 from pssa.runs.input_profile import is_unfounded
+from pssa.runs.run_metrics import held_out_confusion
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ORDER = {"good": 0, "other": 1, "bad": 2}  # of labels in a bar
@@ -98,3 +104,39 @@ def _ranks(findings: Findings) -> list[dict[str, int]]:
             found = [aspect.of_kind(kind) for aspect in findings.aspects]
             orders[name] = sorted(places, key=lambda place: (-one.share.low if (one := found[place]) else 0.0, place))
     return [{name: ordered.index(place) for name, ordered in orders.items()} for place in places]
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """The confusion matrix of a classifier, and where it is from."""
+
+    confusion: tuple[tuple[int, ...], ...] | None  # gold label by predicted label; None: unknown
+    source: str = ""
+
+    @classmethod
+    def of_run(cls, run: Path, labels: Sequence[str]) -> ErrorRates:
+        """Read what the run has kept; unknown if there is nothing of use."""
+        return cls(*held_out_confusion(run, labels))
+
+    @classmethod
+    def measured(cls, classifier: Classifier, corpus: Corpus, name: str) -> ErrorRates:
+        """Measure them on labelled data that the classifier was not trained on."""
+        from pssa.runs.evaluate import evaluate
+
+        return cls(evaluate(classifier, corpus).scores.confusion, name)
+
+    def describe(self, estimator: ShareEstimator) -> str:
+        """Return in words how intervals account for the classifier's errors, or why they do not."""
+        if self.confusion is None or not estimator.is_corrected:
+            why = estimator.reason or "the run has no confusion matrix of held-out data"
+            return (
+                "The 95 % intervals account only for the number of reviews. They do not account for the classifier's"
+                f" mistakes, because its error rates are not known well enough: {why}."
+            )
+        n_all = sum(map(sum, self.confusion))
+        n_right = sum(row[place] for place, row in enumerate(self.confusion))
+        return (
+            "The 95 % intervals account for the number of reviews and for mistakes such as the classifier makes on"
+            f" {self.source}, where {percent(n_right / n_all)} of {n_all:,} labels are right. On other reviews it can make"
+            " more; labelled reviews of your own tell (--held-out)."
+        )

@@ -22,9 +22,9 @@ from torch import nn
 from pssa.aspects.evaluate import evaluate_reviews
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.files import write_atomically
-from pssa.data.numbers import percent
 from pssa.data.reviews import Review
 from pssa.data.tokenize import tokenize
+from pssa.display import percent
 from pssa.errors import InputError, import_extra
 from pssa.joint.decoding import choose_decoding, label_logits
 from pssa.joint.model import JointLoss, JointModel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError
 from pssa.runs.answers import Explanation
 from pssa.runs.input_profile import NEW_ASPECT

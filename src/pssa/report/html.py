@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.report import heat_map
 from pssa.report.heat_map import by_sentence, clean, pairs
 from pssa.runs.answers import Explanation

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import singledispatch
 from itertools import islice
 
+from pssa.data.english import is_content_word
 from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence
 from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus, Example
-from pssa.data.numbers import percent
-from pssa.data.stop_words import is_content_word
+from pssa.display import percent
 from pssa.report.html import render
 from pssa.report.sections import Table, choose_evidence
 from pssa.runs.answers import Explanation

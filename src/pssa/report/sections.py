@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
@@ -11,11 +12,12 @@ from typing import Any
 from markupsafe import Markup
 
 from pssa import __version__, models
+from pssa.data.english import is_content_word
 from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
 from pssa.data.evidence_stats import Stats, stats
 from pssa.data.example import Corpus, Example
-from pssa.data.numbers import p_value, percent, points
-from pssa.data.stop_words import is_content_word
+from pssa.display import p_value, percent, points
+from pssa.errors import InputError
 from pssa.evaluation import Scores
 from pssa.evaluation.faithfulness import COLUMNS
 from pssa.evaluation.significance import AgainstChance
@@ -28,6 +30,8 @@ from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
 from pssa.runs.resolve import unused_settings
 from pssa.runs.settings import non_default_settings
+from pssa.stress import compare_all_right, make_variants, stress
+from pssa.stress.measure import choose_mistakes
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, columns, rows
 
@@ -45,6 +49,8 @@ _VERDICTS = ("now right", "now wrong", "wrong either way")
 _MAX_ENCODER_SAMPLE = 40  # every instance is scored about fifty times, which takes long with an encoder
 _MEASURES = ("comprehensiveness", "sufficiency")
 _WAYS = {"mask": "hiding words", "deletion": "taking words out"}
+_MAX_INSTANCES, _MAX_ENCODER_INSTANCES = 500, 100  # each is classified up to seven times
+_N_MISTAKES = 6
 
 
 @dataclass(frozen=True)
@@ -313,3 +319,42 @@ def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
                 rows.append(cells)
         tables.append((f"{measure.capitalize()}, by {_WAYS.get(way, way)}", ("run", *heads), rows))
     return make_section(id, title, problem="", n_instances=first.instances - first.left_out, tables=tables)
+
+
+def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> ReportSection:
+    """Count right answers to variants of some test instances for one or two runs by name; show mistakes of the first."""
+    id, title = "stress", "Reversed and distracting opinions"
+    has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
+    most = _MAX_ENCODER_INSTANCES if has_encoder else _MAX_INSTANCES
+    if len(corpus) > most:
+        corpus = corpus.select(sorted(random.Random(0).sample(range(len(corpus)), most)))
+    variants = make_variants(corpus)
+    try:
+        results = {name: stress(classifier, variants) for name, classifier in classifiers.items()}
+    except InputError as error:
+        return make_section(id, title, problem=str(error))
+    name, first = next(iter(results.items()))
+    mistakes = choose_mistakes(first.mistakes, _N_MISTAKES)
+    classifier = classifiers[name]
+    now = explain(classifier, [mistake.example for mistake in mistakes])
+    before = explain(classifier, [variants.corpus[mistake.index] for mistake in mistakes])
+    shares, n_instances = [each.as_dict() for each in results.values()], len(variants.corpus)
+    rows: list[list[object]] = []
+    for kind, found in first.kinds.items():
+        accuracies = [each.kinds[kind].accuracy for each in results.values()]
+        right = ["" if accuracy is None else percent(accuracy) for accuracy in accuracies]
+        rows.append([kind, found.variants, n_instances - found.variants, *right])
+    rows.append(["originals", n_instances, 0, *(percent(each["accuracy"]) for each in shares)])
+    rows.append(["all right", n_instances, 0, *(percent(each["all_right"]) for each in shares)])
+    table: Table = ("Right answers by kind of variant", ("kind", "variants", "none made", *results), rows)
+    return make_section(
+        id,
+        title,
+        problem="",
+        n_instances=n_instances,
+        name=name,
+        table_of=table,
+        test=p_value(compare_all_right(*results.values())) if len(results) == 2 else "",
+        n_mistakes=len(first.mistakes),
+        shown=list(zip(mistakes, before, now, strict=True)),
+    )

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from pssa import models
+from pssa.data.english import is_content_word
 from pssa.data.example import Example
-from pssa.data.numbers import p_value, percent, points
-from pssa.data.stop_words import is_content_word
+from pssa.display import p_value, percent, points
 from pssa.evaluation import Scores
 from pssa.evaluation.shares import wilson
 from pssa.evaluation.significance import SIGNIFICANT

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import InputError
 from pssa.report.heat_map import NAMED, alt_text, changes, clean, format_share, pairs, scores
 from pssa.report.heat_map import segments as segments_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.report.heat_map import ACCENT
 from pssa.report.sections import ReportSection, make_section
 from pssa.training import EpochRecord

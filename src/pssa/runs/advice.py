@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pssa import models
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.errors import setting
 from pssa.evaluation.metrics import f1_of
 from pssa.runs.card import describe_run

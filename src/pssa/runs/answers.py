@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from pssa.aspects.find import Finder, find_in_texts, sentences_of
 from pssa.aspects.spans import check_text
+from pssa.data.english import is_content_word
 from pssa.data.example import Example
-from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.data.validation import brief_repr, shorten
 from pssa.display import to_html

@@ -7,7 +7,7 @@ from typing import Any
 
 from pssa import models
 from pssa.data.files import write_atomically
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.runs import methods
 from pssa.runs.calibration import describe_calibration
 from pssa.runs.settings import Config

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from pssa.data.example import Corpus
 from pssa.data.io import read
-from pssa.data.numbers import percent
 from pssa.data.validation import brief_repr
-from pssa.display import to_html
+from pssa.display import percent, to_html
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error

@@ -16,7 +16,7 @@ from typing import Any
 from pssa import __version__
 from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
-from pssa.runs.portable import PORTABLE, is_portable, portable_files
+from pssa.runs.copies import PORTABLE, is_portable, portable_files
 from pssa.runs.run_names import resolve_run
 
 _CARD = {"library_name": "pssa", "pipeline_tag": "text-classification", "tags": "[aspect-based-sentiment-analysis]"}

@@ -122,7 +122,7 @@ def open_finder(path: str | Path, device: str = "cpu") -> Finder:
     folder = resolve_run(path)
     if runtime_kind(folder) != "torch":
         return RuntimeFinder(load_runtime(folder, device))
-    from pssa.aspects.tagger_finder import load_finder
+    from pssa.aspects.tagger import load_finder
 
     return load_finder(folder, device)
 

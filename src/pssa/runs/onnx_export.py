@@ -29,8 +29,7 @@ from pssa.models import Batch, IndexedCorpus
 from pssa.runs.directory import RunDirectory
 from pssa.runs.loading import load, runtime_kind
 from pssa.runs.run_names import resolve_run
-from pssa.runs.torch_runtime import TorchRuntime
-from pssa.training.ensembles import combine
+from pssa.runs.torch_runtime import TorchRuntime, combine
 
 _LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
 # Names of the dimensions, by input and by output; a number is fixed.

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pssa.data.example import Corpus
-from pssa.data.label_texts import label_sentences
+from pssa.data.labels import label_sentences
 from pssa.models import IndexedCorpus
 from pssa.runs.featurizer import Featurizer
 from pssa.runs.settings import Config

@@ -19,7 +19,7 @@ from pssa import models
 from pssa import saliency as saliencies
 from pssa.data.example import Corpus
 from pssa.data.formats.hugging_face import PREFIX
-from pssa.data.label_texts import ENGLISH
+from pssa.data.labels import ENGLISH
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods

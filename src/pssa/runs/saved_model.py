@@ -2,7 +2,7 @@
 or `encoder/` with a configuration and a tokenizer.
 
 An ensemble has its models in `members/`, each a folder of the same kind. A compact copy of a run has the vectors that its
-classifier and its tagger share in `vectors.safetensors` (`pssa.runs.compact`).
+classifier and its tagger share in `vectors.safetensors` (`pssa.runs.copies`).
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _TaggerOf:
 
     @cached_property
     def _finder(self) -> Finder:
-        from pssa.aspects.tagger_finder import load_finder
+        from pssa.aspects.tagger import load_finder
 
         return load_finder(self.run, self.device)
 

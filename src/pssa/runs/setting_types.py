@@ -11,8 +11,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from pssa.data.label_map import read_label_map
-from pssa.data.label_texts import read_label_texts
+from pssa.data.labels import read_label_map, read_label_texts
 from pssa.data.rows import Columns
 from pssa.data.validation import shorten
 from pssa.errors import InputError

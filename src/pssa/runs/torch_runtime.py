@@ -28,8 +28,9 @@ from pssa.models._plain_tokenizer import ReadPieces
 from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
 from pssa.runs.devices import computes_bfloat16
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
-from pssa.training.ensembles import combine
 
+# Weight of the mean probability beside all votes: enough to break a tie, too little to overrule a vote.
+_VOICE = 1e-3
 _MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a window have
 _EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
 _MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
@@ -284,3 +285,15 @@ def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
             part = []
         part.append(row)
     yield part
+
+
+def combine(probabilities: Tensor, vote_weights: Tensor) -> Tensor:
+    """Return the (n, C) shares of the votes of M members with `probabilities` (M, n, C) and `vote_weights` (M,).
+
+    Members vote with their predicted class; the mean of their probabilities is a small addition that breaks ties.
+    """
+    n_classes = probabilities.shape[2]
+    votes = torch.nn.functional.one_hot(probabilities.argmax(dim=2), n_classes).to(probabilities.dtype)
+    total = torch.einsum("m,mnc->nc", vote_weights, votes)
+    answer = total + _VOICE * vote_weights.sum() * probabilities.mean(dim=0)
+    return answer / answer.sum(dim=1, keepdim=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
+from pssa.data.english import looks_plural
 from pssa.data.example import Example
-from pssa.data.plurals import looks_plural
 from pssa.stress.draft import Draft, append, ends_sentence
 from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name, words_of
 from pssa.stress.negation import INTENSIFIERS

@@ -18,7 +18,7 @@ from rich.progress import ProgressColumn, TaskID, TextColumn
 from rich.text import Text
 
 from pssa.data.evidence import RoundReport
-from pssa.data.numbers import percent
+from pssa.display import percent
 from pssa.progress import QUIET_SECONDS, SHORT_SECONDS, Heartbeat, StderrProgress, clock
 from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
 from pssa.training.observers import ObserverGroup

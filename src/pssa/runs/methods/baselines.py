@@ -10,18 +10,20 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pssa.evaluation import predict_classes
 from pssa.runs.methods import Method, Trained, train_final
 from pssa.runs.run_context import BEGIN_EARLY, RunContext
-from pssa.training.ensembles import samme_round
 
 _TRAININGS = 5  # of kt
 _MEMBERS = 5  # of an ensemble
+# An error of 0 or 1 would give an infinite weight; this clamps it as if one instance in a hundred thousand were otherwise.
+_LEAST_ERROR = 1e-5
 
 
 def _train_base(context: RunContext) -> Trained:
@@ -66,6 +68,24 @@ def _train_adaboost(context: RunContext) -> Trained:
         vote_weights.append(vote_weight)
     # Where no member beats chance, the first answers alone.
     return Trained(tuple(members), tuple(vote_weights) if any(vote_weights) else (1.0,) + (0.0,) * (_MEMBERS - 1))
+
+
+def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> tuple[float, Tensor]:
+    """Return the weight of a member's vote, and the weights (n,) of the instances for the next member; their mean is one.
+
+    The vote follows from the member's weighted error on the training set. A member no better than chance gets no vote, and the
+    weights start afresh.
+
+    :param weights: (n,) of the instances in this round.
+    :param wrong: (n,) bool, the member's mistakes in eval mode.
+    """
+    error = float((weights * wrong).sum() / weights.sum())
+    clamped = min(max(error, _LEAST_ERROR), 1 - _LEAST_ERROR)
+    vote_weight = math.log((1 - clamped) / clamped) + math.log(n_classes - 1)
+    if vote_weight <= 0:
+        return 0.0, torch.ones_like(weights)
+    raised = weights * torch.exp(vote_weight * wrong.to(weights.dtype))
+    return vote_weight, raised * len(raised) / raised.sum()
 
 
 class _Control(Method):

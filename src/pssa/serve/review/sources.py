@@ -15,7 +15,7 @@ from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.io import read
-from pssa.data.label_map import read_label_map
+from pssa.data.labels import read_label_map
 from pssa.data.rows import Columns
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config

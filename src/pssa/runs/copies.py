@@ -1,8 +1,9 @@
-"""A compact copy of a run: to ship or to keep, not to resume.
+"""Copies of a run to give away: its files without paths of this machine, and a compact copy to ship.
 
-Numbers are stored in half precision, and loading makes them single precision again. Training data, evidence and checkpoints are
-left out, so no training sentence is in the copy. Words and vectors that classifier and tagger have in common are stored once, in
-`vocabulary.json` and `vectors.safetensors`; vectors of words that nobody needs can be left out.
+A compact copy has what loading takes. Numbers are stored in half precision, and loading makes them single precision again.
+Training data, evidence and checkpoints are left out, so no training sentence is in the copy. Words and vectors that classifier
+and tagger have in common are stored once, in `vocabulary.json` and `vectors.safetensors`; vectors of words that nobody needs
+can be left out.
 """
 
 from __future__ import annotations
@@ -11,24 +12,90 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
+import tomli_w
 import torch
 from torch import Tensor
 
 from pssa.data.files import write_atomically
+from pssa.data.validation import read_toml
 from pssa.data.vectors import PACKED, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_tensors
-from pssa.runs.portable import portable_files
 from pssa.runs.run_names import resolve_run
 
+# A star matches files in deeper folders too.
+PORTABLE = (
+    "model.json",
+    "model.safetensors",
+    "vectors.safetensors",
+    "vocabulary.json",
+    "calibration.json",
+    "inputs.json",
+    "encoder/*",
+    "members/*",
+    "aspects/*",
+    "config.toml",
+    "metrics.json",
+    "history.jsonl",
+    "evidence.jsonl",
+    "README.md",
+)
+_TRAINING_STATE = "stages"  # only resuming needs it
+_PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
+_TAGGER = "aspects/tagger.json"  # of earlier versions
+# Keys under which transformers records where a configuration or a tokenizer was loaded from.
+_ORIGIN = ("_name_or_path", "name_or_path")
 _WEIGHTS, _WORDS = "model.safetensors", "vocabulary.json"
-_TAGGER = "aspects"
+_ASPECTS = "aspects"
 _LEFT_OUT = ("evidence.jsonl",)  # it quotes the training sentences
 _TABLES = ("calibration.json", "inputs.json")  # long lists, of which nobody reads single lines
 _ROWS = "unseen"  # how the name of a tensor with word vectors ends
+
+
+def is_portable(name: str) -> bool:
+    """Return whether a file of this name, relative to the run, can be given away."""
+    parts = name.split("/")
+    hidden = any(part.startswith(".") or part == _TRAINING_STATE for part in parts)
+    return not hidden and any(fnmatch(name, pattern) for pattern in PORTABLE)
+
+
+def portable_files(run: Path) -> dict[str, Path | str]:
+    """Return the files of a finished run by their names in it: paths, or text without the paths of this machine.
+
+    :raises InputError: if `run` is not a finished run.
+    """
+    RunDirectory.open(run).require_finished()
+    names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
+    files: dict[str, Path | str] = {name: run / name for name in names if is_portable(name)}
+    for name in [name for name in files if fnmatch(name, "*config.toml")]:
+        table = read_toml(run / name)
+        for section, key in _PATHS:
+            table.get(section, {}).pop(key, None)
+        for key in {"encoder", "from_pretrained"} & table["data"].keys():
+            table["data"][key] = _name(table["data"][key])
+        files[name] = tomli_w.dumps(table)
+    if _TAGGER in files:
+        table = json.loads((run / _TAGGER).read_text("utf-8"))
+        files[_TAGGER] = _json(table | {"vectors": None, "encoder": table["encoder"] and _name(table["encoder"])})
+    for name in [name for name in files if fnmatch(name, "*encoder/*.json")]:
+        table = json.loads((run / name).read_text("utf-8"))
+        origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
+        if origins:
+            files[name] = _json(table | {key: _name(table[key]) for key in origins})
+    return files
+
+
+def _name(encoder: str) -> str:
+    return Path(encoder).name if Path(encoder).is_absolute() else encoder
+
+
+def _json(table: dict[str, Any]) -> str:
+    return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass
@@ -94,7 +161,7 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
         for folder, weights in saved.items():
             halves = {name: _half(tensor) for name, tensor in weights.tensors.items()}
             write_tensors(directory.root / folder / _WEIGHTS, halves)
-            if weights.vocabulary is not None and not (shared is not None and folder == Path(_TAGGER)):
+            if weights.vocabulary is not None and not (shared is not None and folder == Path(_ASPECTS)):
                 weights.vocabulary.save(directory.root / folder / _WORDS)
         if shared is not None:
             save_matrix(directory.root / PACKED, _half(shared).numpy())
@@ -108,7 +175,7 @@ def flat_json(path: Path) -> str:
 
 def _share_vectors(saved: dict[Path, _SavedWeights]) -> Tensor | None:
     """Take the vectors out of classifier and tagger, if both have the same words with the same vectors, and return them."""
-    run, tagger = saved.get(Path()), saved.get(Path(_TAGGER))
+    run, tagger = saved.get(Path()), saved.get(Path(_ASPECTS))
     if not (run and run.rows and run.vocabulary and tagger and tagger.rows and tagger.vocabulary):
         return None
     places = {word: id for id, word in enumerate(tagger.vocabulary.words)}

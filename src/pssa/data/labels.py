@@ -1,16 +1,20 @@
-"""Label maps: which label of a file stands for which label of ours, such as `4=positive,5=positive,3=neutral`.
+"""Labels as users give them: label maps, such as `4=positive,5=positive,3=neutral`, and label texts.
 
-A map is given inline, as a dict, or as a file: CSV with the columns `from` and `to`, or TOML with lines `"4" = "positive"`.
-Several labels may become one. A label with nothing after the equals sign is dropped, and one that is not listed stays as it is.
+A label map says which label of a file stands for which label of ours. It is given inline, as a dict, or as a file: CSV with the
+columns `from` and `to`, or TOML with lines `"4" = "positive"`. Several labels may become one. A label with nothing after the
+equals sign is dropped, and one that is not listed stays as it is.
+
+A label text is a sentence about an aspect that has the label, such as `the {aspect} is great`.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pssa.data.example import Example
 from pssa.data.files import read_bounded
 from pssa.data.validation import format_error, is_integer, parse_toml, shorten
 from pssa.errors import InputError, setting
@@ -22,6 +26,13 @@ _LABEL_MAP = setting("label_map")
 _EXAMPLE = "4=positive,5=positive,3=neutral"
 _SUFFIXES = (".csv", ".tsv", ".toml")
 _MAX_BYTES = 1 << 20
+PLACE = "{aspect}"  # where the aspect stands in a text
+ENGLISH = {
+    "positive": f"the {PLACE} is great",
+    "negative": f"the {PLACE} is terrible",
+    "neutral": f"there is a {PLACE}",
+}
+_MAX_CHARACTERS = 200
 
 
 def read_label_map(given: GivenLabelMap | None) -> dict[str, str]:
@@ -88,3 +99,32 @@ def _checked(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[str, str]:
         keys.add(label_key(name))
         found[name.strip()] = label.strip()
     return found
+
+
+def read_label_texts(given: Any) -> dict[str, str]:
+    """Return the texts by label that a dict, or `positive=the {aspect} is great,negative=...`, gives; none for an empty one.
+
+    :raises InputError: if a text does not have the aspect's place once.
+    """
+    expected = f"expected a sentence with {PLACE} for each label, such as positive={ENGLISH['positive']}"
+    if isinstance(given, str):
+        parts = (part.partition("=") for part in given.split(",") if part.strip())
+        given = {label: text for label, _, text in parts}
+    if not isinstance(given, Mapping):
+        raise InputError(f"label_texts is {shorten(given)}; {expected}")
+    for label, text in given.items():
+        is_text = isinstance(text, str) and text.count(PLACE) == 1 and len(text) <= _MAX_CHARACTERS
+        if not is_text or not isinstance(label, str):
+            raise InputError(f"label_texts has {shorten(text)} for {shorten(label)}; {expected}")
+    return {label.strip(): text.strip() for label, text in given.items()}
+
+
+def label_sentences(texts: Mapping[str, str], labels: Sequence[str], aspects: Iterable[str]) -> list[Example]:
+    """Return the sentence of each label about each aspect."""
+    sentences = []
+    for aspect in aspects:
+        for label in labels:
+            text, start = texts[label], texts[label].index(PLACE)
+            span = start, start + len(aspect)
+            sentences.append(Example.from_text(text.replace(PLACE, aspect), span, label=label))
+    return sentences
