@@ -80,7 +80,8 @@ LIBRARY = {
 }
 MOST_LINES = 500
 WITHOUT_TORCH = ("data", "predict", "insights", "serve")  # rooms that answer questions, for which numpy is enough
-WITH_TORCH = ("pssa.serve.review",)  # evidence is reviewed to train with it
+# Evidence is reviewed to train with it, and a GPU has torch.
+WITH_TORCH = ("pssa.serve.review", "pssa.predict.beside_gpu")
 # What a run in another runtime than torch needs of rooms that train too.
 ANSWERING = (
     "pssa.aspects.find",

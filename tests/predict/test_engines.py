@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -16,20 +17,26 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
+from tests.models.encoders import tiny_encoder
 from tests.predict.made_rows import sentences, write_rows
 
+from pssa import models
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.rows import Row
 from pssa.errors import InputError, RunError
-from pssa.predict import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
+from pssa.models import IndexedCorpus
+from pssa.predict import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, beside_gpu, engines, predict
 from pssa.predict.engines import rare_garbage_collection, score_windows
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.scorer import Scorer
 from pssa.predict.window import Window
 from pssa.runs.answers import Answer, Question
+from pssa.runs.featurizer import PieceFeaturizer
+from pssa.runs.saved_model import Description, save_weights
 from pssa.runs.torch_runtime import TorchRuntime
 
 
@@ -88,6 +95,52 @@ def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
     assert len(outputs[1].read_text("utf-8").splitlines()) == 100
 
 
+def test_the_bytes_are_the_same_where_processes_prepare_rows_for_a_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, run = tiny_encoder(), tmp_path / "run"
+    model = models.build("bertabsa_att", encoder, 3, {}, seed=1)
+    described = Description("bertabsa_att", {"dropout": 0.1}, DEFAULT_LABELS)
+    save_weights(run, model, described, PieceFeaturizer(encoder, pair=False))
+    rows = write_rows(tmp_path / "in.jsonl", sentences(400))
+    rows.write_text(rows.read_text("utf-8") + '{"text": "a bad one", "aspect": "missing"}\n', "utf-8")
+    job = Job(
+        run, (str(rows),), str(tmp_path / "alone.jsonl"), errors="skip", scoring=Scoring(device="cpu", batch_size=8)
+    )
+    predict(job, LocalEngine())
+    monkeypatch.setattr(TorchRuntime, "is_on_gpu", True)
+    monkeypatch.setattr(TorchRuntime, "encoders", [])
+    monkeypatch.setattr(beside_gpu, "count_processes", lambda scorer: 2)
+    asked = list[int]()
+    answer = TorchRuntime.begin
+
+    def begin(self: TorchRuntime, corpus: IndexedCorpus, *more: Any) -> Callable[[], torch.Tensor]:
+        asked.append(threading.active_count())
+        time.sleep(0.05)  # so that the processes are ready before the rows are at their end
+        return answer(self, corpus, *more)
+
+    monkeypatch.setattr(TorchRuntime, "begin", begin)
+    before = sys.getswitchinterval()
+    predict(replace(job, output=str(tmp_path / "helped.jsonl")), LocalEngine(has_helpers=True))
+    assert (tmp_path / "alone.jsonl").read_bytes() == (tmp_path / "helped.jsonl").read_bytes()
+    assert max(asked[5:]) >= asked[0] + 2  # a thread for each process
+    assert sys.getswitchinterval() == before
+
+
+def test_an_error_of_the_gpu_ends_the_work_of_the_processes() -> None:
+    near, far = multiprocessing.Pipe()
+    broken = SimpleNamespace(begin=lambda *_: 1 / 0, encoders=[])
+    thread = Thread(target=beside_gpu._answer, args=(near, cast(Any, "first"), cast(Any, broken), threading.Lock()))
+    thread.start()
+    assert far.recv() == "first"
+    corpus = IndexedCorpus.of(tiny_encoder().cutter(False, 0).features([Example.from_text("a screen", (2, 8))], ()))
+    far.send((corpus.features, corpus.sentences.numpy(), 8))
+    assert isinstance(far.recv(), ZeroDivisionError)
+    far.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
 def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> None:
     def start(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
         if any("early" in question.text for question in questions):
@@ -102,7 +155,7 @@ def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> No
     texts = ("screen", "early screen", "a screen", "late screen")
     rows = tuple(Row(line, {"text": text, "aspect": "screen"}) for line, text in enumerate(texts))
     windows = (Window("in", (0, number), 0, rows, ()) for number in range(4))
-    for result in score_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
+    for result in score_windows(windows, Scorer(start, classifier=cast(Any, "on a GPU")), OutputFormat("json_lines")):
         assert (result.summary.rows, result.summary.rejected) == (2, 2)
         assert [json.loads(line)["line"] for line in result.rejected.splitlines()] == [1, 3]
 

@@ -62,7 +62,7 @@ def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
     scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert (scorer.n_threads, scorer.saliency, scorer.overlaps) == (torch.get_num_threads(), None, False)
+    assert (scorer.n_threads, scorer.saliency, scorer.classifier) == (torch.get_num_threads(), None, None)
     for ours, theirs in zip(ask(scorer, EXAMPLES), pssa.load(run).answer(EXAMPLES, 2), strict=True):
         assert (ours.label, ours.aspect, ours.notes) == (theirs.label, theirs.aspect, theirs.notes)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)

@@ -88,7 +88,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
         raise InputError(f"--engine is {arguments.engine!r}; it can be local or ray")
     if arguments.engine == "ray":
         return RayEngine(actors=arguments.workers)
-    return LocalEngine() if arguments.workers is None else ProcessEngine(arguments.workers)
+    return LocalEngine(has_helpers=True) if arguments.workers is None else ProcessEngine(arguments.workers)
 
 
 def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _fetch(logits: Tensor, order: Tensor) -> Callable[[], Tensor]:
         return lambda: ready
     copy = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
     copy.copy_(logits, non_blocking=True)
-    done = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    done = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]  # a thread that waits leaves its core to others
     done.record()
 
     def wait() -> Tensor:

@@ -133,6 +133,12 @@ class IndexedCorpus:
         """(n,) classes."""
         return self.table.labels
 
+    @property
+    def features(self) -> Features:
+        """The arrays of tensors on the CPU."""
+        table = {each.name: getattr(self.table, each.name).numpy() for each in fields(Batch) if each.name != "index"}
+        return Features(**table, widths=self.widths.numpy(), mask_id=self.mask_id)
+
     @cached_property
     def sentences(self) -> Tensor:
         """(n,) a number for the sentence of each row as an encoder sees it, from the longest to the shortest."""

@@ -77,11 +77,19 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class LocalEngine(Engine):
-    """Threads of this process, a window each; beside a GPU, one thread."""
+    """Threads of this process, a window each; beside a GPU, one thread, and for large jobs processes that prepare rows."""
+
+    has_helpers: bool = False  # whether it may start these processes, which import the main module of a program again
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        return score_windows(task.windows(), task.open_scorer(), task.output_format)
+        scorer = task.open_scorer()
+        if self.has_helpers and task.finding is None:
+            from pssa.predict.beside_gpu import count_processes, score_beside
+
+            if (n_processes := count_processes(scorer)) > 1:
+                return score_beside(task.windows(), scorer, task.output_format, n_processes)
+        return score_windows(task.windows(), scorer, task.output_format)
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class ProcessEngine(Engine):
         # An error in the run is raised here and not in each worker.
         task.open_scorer()
         with ProcessPool(self.workers, _worker_setup(task)) as pool:
-            yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
+            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,7 @@ class RayEngine(Engine):
             finding = replace(finding, tagger=finding.tagger.absolute())
         setup = _worker_setup(replace(task, run=task.run.absolute(), finding=finding))
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
-            yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
+            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
 
 
 def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
@@ -162,7 +170,7 @@ def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: Outp
     others. More threads would gain nothing there: Python runs one at a time, and one that launches kernels would wait for its
     turn each time.
     """
-    if scorer.overlaps:
+    if scorer.classifier is not None:
         with rare_garbage_collection(_OVERLAPPED_GC_THRESHOLD):
             yield from overlap_ordered(partial(scorer.start, output_format=output_format), windows, _WINDOWS_AHEAD)
         return
@@ -178,11 +186,16 @@ _worker: dict[str, Scorer] = {}  # what a worker process holds
 
 
 def _open_worker(task: ScoringTask) -> None:
+    hold(task.open_scorer())
+
+
+def hold(scorer: Scorer) -> None:
+    """Let this worker score with it."""
     rare_garbage_collection().__enter__()  # for as long as the worker lives
-    _worker["scorer"] = task.open_scorer()
+    _worker["scorer"] = scorer
 
 
-def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
+def score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pssa.errors import InputError, setting
 from pssa.execution import count_threads
@@ -25,6 +25,9 @@ from pssa.runs.answers import Answer, Question, with_found
 from pssa.runs.asked_rows import AskedRow, RejectedRow, Start, Value, parse_row, score_each
 from pssa.runs.input_profile import InputProfile, added_column, note_kind
 from pssa.runs.loading import load, open_finder
+
+if TYPE_CHECKING:
+    from pssa.runs.classifier import Classifier
 
 _GPU_THREADS = 2  # of a finder: one cuts sentences into words while the other keeps the GPU busy
 
@@ -83,7 +86,8 @@ class Scorer:
     profile: InputProfile | None = None  # of the training texts, for notes about texts in which nothing is found
     finds_only: bool = False  # look for aspects in every row, whatever it has, and write no labels
     n_threads: int = 1  # that may use it at once
-    overlaps: bool = False  # whether a GPU computes after it has started
+    classifier: Classifier | None = None  # that `ask` starts, if a GPU computes after it has started
+    batch_size: int | None = None  # sentences in one step, then
 
     def score(self, window: Window, output_format: OutputFormat) -> Window:
         """Do all that can be done without knowing other windows: parse, score and encode the rows."""
@@ -219,11 +223,13 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     runtime: Any = classifier.runtime
     if scoring.precision == "auto" and hasattr(runtime, "narrow"):  # that of torch
         runtime.narrow()
+    on_gpu = getattr(runtime, "is_on_gpu", False) and not has_reasons
     return Scorer(
         partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
         finding,
         classifier.saliency if has_reasons else None,
         classifier.profile,
         n_threads=getattr(runtime, "n_threads", None) or os.cpu_count() or 1,
-        overlaps=getattr(runtime, "is_on_gpu", False) and not has_reasons,
+        classifier=classifier if on_gpu else None,
+        batch_size=scoring.batch_size or (runtime.usual_batch if on_gpu else None),
     )

@@ -228,8 +228,9 @@ class TorchRuntime:
     def _queue(self) -> _LaunchQueue:
         return _LaunchQueue(self)
 
-    def recorded_encoders(self) -> list[RecordedEncoder]:
-        """Return an encoder for each member that replays CUDA graphs; none where they cannot be recorded."""
+    @cached_property
+    def encoders(self) -> list[RecordedEncoder]:
+        """An encoder for each member that replays CUDA graphs, one thread at a time; none where they cannot be recorded."""
         if not self.is_on_gpu or not all(getattr(member, "recordable", False) for member in self.members):
             return []
         encoders: list[Any] = [member.encoder for member in self.members]
@@ -248,7 +249,6 @@ class _LaunchQueue:
 
     def __init__(self, runtime: TorchRuntime) -> None:
         self._runtime = runtime
-        self._encoders = runtime.recorded_encoders()
         self._cutting = ThreadPoolExecutor(1, "tokenizer")
         self._pending: list[Callable[[], None]] = []
         self._lock = Lock()
@@ -260,7 +260,7 @@ class _LaunchQueue:
 
         def launch() -> None:
             if not launched:
-                launched.append(runtime.begin(runtime.index(examples, read.result()), batch_size, self._encoders))
+                launched.append(runtime.begin(runtime.index(examples, read.result()), batch_size, runtime.encoders))
 
         with self._lock:
             before, self._pending = self._pending, [launch]
