@@ -71,11 +71,6 @@ def test_a_file_of_which_everything_is_dropped_is_a_warning(tmp_path: Path) -> N
     assert [problem.what for problem in report.problems] == ["every instance was dropped; none is left for training"]
 
 
-def test_a_file_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a directory"):
-        check(tmp_path)
-
-
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", _PUBLIC)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -66,44 +65,6 @@ def test_an_example_keeps_what_is_needed_to_read_it_without_the_corpus() -> None
 def test_findings_that_cannot_be_are_refused(findings: list[Finding], said: str) -> None:
     with pytest.raises(InputError, match=said):
         _example(*findings)
-
-
-def test_a_finding_has_a_known_kind_an_iteration_from_1_and_finite_numbers() -> None:
-    with pytest.raises(InputError, match="`kind` is 'Active'; expected active or"):
-        _finding(1, "Active")
-    with pytest.raises(InputError, match="`iteration` is 0"):
-        _finding(1, iteration=0)
-    for name in ("entropy", "score", "expected"):
-        with pytest.raises(InputError, match=f"`{name}` is nan; expected a finite"):
-            replace(_finding(1), **_nan(name))
-
-
-def _nan(name: str) -> dict[str, Any]:
-    return {name: float("nan")}
-
-
-def test_header_and_reports_have_finite_numbers() -> None:
-    with pytest.raises(InputError, match="`epsilon` is inf"):
-        replace(_HEADER, epsilon=float("inf"))
-    with pytest.raises(InputError, match="`iterations` is -1"):
-        replace(_HEADER, iterations=-1)
-    with pytest.raises(InputError, match="`mean_entropy` is nan"):
-        RoundReport(1, 0.5, float("nan"), 0.5, 0, 0)
-
-
-def test_words_spans_and_aspect_agree() -> None:
-    with pytest.raises(InputError, match="`words` and `spans` of example '7'"):
-        replace(_example(), words=("the", "huge", "menu", "but", "fast!"))
-    with pytest.raises(InputError, match="`aspect` is 4-6; expected word offsets"):
-        replace(_example(), aspect=(4, 6))
-
-
-def test_there_is_a_list_of_findings_for_each_labelled_example() -> None:
-    with pytest.raises(InputError, match="for 2 examples; expected them for the 1"):
-        Evidence.from_findings(_HEADER, _CORPUS, [(), ()])
-    unlabelled = Corpus((replace(_EXAMPLE, label=None),))
-    with pytest.raises(InputError, match="example '7' has no label"):
-        Evidence.from_findings(_HEADER, unlabelled, [()])
 
 
 def test_another_corpus_is_refused_and_the_message_says_what_to_do() -> None:
@@ -196,10 +157,35 @@ def test_flipping_forgets_a_wanted_attention_and_nothing_else() -> None:
     assert flipped[0] == _EVIDENCE.examples[0].findings[0]
 
 
-def test_values_that_cannot_be_meant_are_refused() -> None:
-    with pytest.raises(InputError, match="cannot keep 'good'; expected active or"):
-        keep_kind(_EVIDENCE, "good")
-    with pytest.raises(InputError, match="cannot keep 0 iterations"):
-        keep_iterations(_EVIDENCE, 0)
-    with pytest.raises(InputError, match="cannot keep scores above nan"):
-        keep_above(_EVIDENCE, float("nan"))
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: _finding(1, "Active"), "`kind` is 'Active'; expected active or"),
+        (lambda: _finding(1, iteration=0), "`iteration` is 0"),
+        (lambda: replace(_finding(1), entropy=NAN), "`entropy` is nan; expected a finite"),
+        (lambda: replace(_finding(1), score=NAN), "`score` is nan; expected a finite"),
+        (lambda: replace(_finding(1), expected=NAN), "`expected` is nan; expected a finite"),
+        (lambda: replace(_HEADER, epsilon=float("inf")), "`epsilon` is inf"),
+        (lambda: replace(_HEADER, iterations=-1), "`iterations` is -1"),
+        (lambda: RoundReport(1, 0.5, NAN, 0.5, 0, 0), "`mean_entropy` is nan"),
+        (
+            lambda: replace(_example(), words=("the", "huge", "menu", "but", "fast!")),
+            "`words` and `spans` of example '7'",
+        ),
+        (lambda: replace(_example(), aspect=(4, 6)), "`aspect` is 4-6; expected word offsets"),
+        (lambda: Evidence.from_findings(_HEADER, _CORPUS, [(), ()]), "for 2 examples; expected them for the 1"),
+        (
+            lambda: Evidence.from_findings(_HEADER, Corpus((replace(_EXAMPLE, label=None),)), [()]),
+            "example '7' has no label",
+        ),
+        (lambda: keep_kind(_EVIDENCE, "good"), "cannot keep 'good'; expected active or"),
+        (lambda: keep_iterations(_EVIDENCE, 0), "cannot keep 0 iterations"),
+        (lambda: keep_above(_EVIDENCE, NAN), "cannot keep scores above nan"),
+    ],
+)
+def test_values_that_cannot_be_meant_are_refused(make: Callable[[], object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        make()

@@ -90,12 +90,6 @@ def test_words_are_added_removed_or_flipped() -> None:
     }
 
 
-def test_the_other_way_round_what_was_added_is_removed() -> None:
-    first, second = _evidence({0: "active"}, {}), _evidence({}, {0: "active", 2: "active"})
-    there, back = diff(first, second), diff(second, first)
-    assert (there["added"], there["removed"]) == (back["removed"], back["added"]) == (2, 1)
-
-
 def test_evidence_of_different_corpora_is_not_compared() -> None:
     first = _evidence({}, {})
     with pytest.raises(InputError, match="different corpora"):

@@ -30,12 +30,9 @@ def test_an_aspect_inside_a_word_becomes_a_word_of_its_own() -> None:
     assert example.aspect == (2, 3)
 
 
-def test_candidates_are_neither_aspect_nor_hidden(example: Example) -> None:
+def test_candidates_are_neither_aspect_nor_hidden_and_hiding_adds_up(example: Example) -> None:
     assert example.candidates == {0, 3, 4, 5}
     assert example.hide([4]).candidates == {0, 3, 5}
-
-
-def test_hiding_adds_up_and_leaves_the_original_and_the_text_alone(example: Example) -> None:
     hidden = example.hide([4]).hide([0])
     assert hidden.hidden == {0, 4}
     assert example.hidden == frozenset()
@@ -46,11 +43,6 @@ def test_hiding_adds_up_and_leaves_the_original_and_the_text_alone(example: Exam
 def test_offsets_outside_the_text_are_refused(aspect: tuple[int, int]) -> None:
     with pytest.raises(InputError, match=f"aspect offsets {aspect[0]}-{aspect[1]}"):
         Example.from_text(TEXT, aspect)
-
-
-def test_an_aspect_of_nothing_but_space_is_refused() -> None:
-    with pytest.raises(InputError, match="aspect offsets 3-4 contain no word: ' '"):
-        Example.from_text(TEXT, (3, 4))
 
 
 def test_sentences_are_the_same_whatever_their_case_and_space() -> None:
@@ -64,12 +56,16 @@ def corpus_of(example: Example) -> Corpus:
     return Corpus((example, other, example), dropped={"conflict": 2})
 
 
-def test_a_corpus_is_a_sequence_of_its_examples(example: Example) -> None:
+def test_a_corpus_is_a_sequence_and_its_slice_a_corpus_with_its_labels(example: Example) -> None:
     corpus = corpus_of(example)
     assert len(corpus) == 3
     assert corpus[1].label == "positive"
     assert [found.label for found in corpus] == ["negative", "positive", "negative"]
     assert corpus.select([1, 0]).examples == (corpus[1], corpus[0])
+    examples = tuple(Example.from_text("a menu", (2, 6), label="good", id=str(number)) for number in range(5))
+    corpus = Corpus(examples, ("good", "bad"), {"conflict": 1})
+    assert corpus[1:4:2] == Corpus((examples[1], examples[3]), ("good", "bad"))
+    assert corpus[-1] == examples[4]
 
 
 def test_the_digest_knows_texts_words_aspects_labels_and_order_but_not_ids(example: Example) -> None:
@@ -83,10 +79,3 @@ def test_the_digest_knows_texts_words_aspects_labels_and_order_but_not_ids(examp
     )
     assert digest not in {Corpus((other,)).hash() for other in others}
     assert Corpus((example, others[0])).hash() != Corpus((others[0], example)).hash()
-
-
-def test_a_slice_of_a_corpus_is_a_corpus_with_its_labels() -> None:
-    examples = tuple(Example.from_text("a menu", (2, 6), label="good", id=str(number)) for number in range(5))
-    corpus = Corpus(examples, ("good", "bad"), {"conflict": 1})
-    assert corpus[1:4:2] == Corpus((examples[1], examples[3]), ("good", "bad"))
-    assert corpus[-1] == examples[4]

@@ -17,19 +17,16 @@ def _offsets(**fields: Any) -> tuple[int, int]:
     return example_from_fields(fields, ordinal_required=True).aspect_chars
 
 
-def test_whole_words_come_before_parts_of_words() -> None:
+def test_whole_words_come_before_parts_and_the_same_case_before_any() -> None:
     assert _offsets(text=_TWICE, aspect="app", ordinal=1) == (25, 28)
     assert _offsets(text="an apple", aspect="app") == (3, 6)
+    assert _offsets(text="Menu and menu", aspect="menu") == (9, 13)
+    assert _offsets(text="the MENU", aspect="menu") == (4, 8)
 
 
 def test_an_aspect_whose_accents_are_stored_otherwise_is_said_to_be_so() -> None:
     with pytest.raises(InputError, match=r"accents .*NFC$"):
         _offsets(text="Das Gera\u0308t ist gut.", aspect="Ger\u00e4t")
-
-
-def test_the_same_case_comes_before_any_case() -> None:
-    assert _offsets(text="Menu and menu", aspect="menu") == (9, 13)
-    assert _offsets(text="the MENU", aspect="menu") == (4, 8)
 
 
 def test_white_space_may_differ_where_the_aspect_stands_nowhere_as_it_is() -> None:

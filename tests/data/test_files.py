@@ -75,13 +75,7 @@ def test_a_file_is_read_whole_up_to_its_bound(tmp_path: Path) -> None:
         read_bounded(tmp_path / "file", 2)
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: is a pipe, a socket or a device"):
-        read_bounded(tmp_path / "pipe", 3)
-
-
-def test_pipes_in_the_place_of_weights_and_of_files_of_an_encoder_are_refused(tmp_path: Path) -> None:
+def test_pipes_are_refused_and_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     os.mkfifo(tmp_path / "tokenizer.json")
     refused = "is a pipe, a socket or a device; expected a file"
@@ -91,6 +85,8 @@ def test_pipes_in_the_place_of_weights_and_of_files_of_an_encoder_are_refused(tm
         load_matrix(tmp_path / "tokenizer.json")
     with pytest.raises(InputError, match=refused):
         read_description(None, tmp_path)
+    with pytest.raises(InputError, match=refused):
+        read_bounded(tmp_path / "tokenizer.json", 3)
 
 
 def test_a_lock_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:

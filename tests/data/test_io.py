@@ -67,9 +67,11 @@ def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
         read(["a menu"])
 
 
-def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
+def test_what_is_no_file_and_an_unknown_option_are_refused_with_what_is_expected() -> None:
     with pytest.raises(InputError, match="the data is a set; expected the name of"):
         read({"a.csv"})
+    with pytest.raises(InputError, match="'column'; did you mean columns"):
+        read("reviews.csv", column={"text": "review"})  # type: ignore[call-arg]
 
 
 def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
@@ -292,7 +294,7 @@ def test_a_file_in_windows_1252_is_refused_as_a_whole_and_a_damaged_row_is_not(t
         assert len(read(path, errors="skip")) == 1
 
 
-def test_a_wrong_encoding_is_one_problem_of_a_check(tmp_path: Path) -> None:
+def test_a_wrong_encoding_is_one_problem_of_a_check_and_refused_where_it_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(
         "text,aspect,label\nthe café,café,positive\na menu,menu,negative\nle café,café,neutral\n".encode("latin-1")
@@ -304,15 +306,6 @@ def test_a_wrong_encoding_is_one_problem_of_a_check(tmp_path: Path) -> None:
     assert not check(path, encoding="latin-1").problems
     path.write_bytes(b"text,aspect,label\n\x81\xff menu,menu,positive\n\xc3\xa9 menu,menu,negative\n")
     assert "Windows" not in check(path).problems[0].what
-
-
-def test_a_file_that_is_not_in_the_encoding_named_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
     path.write_bytes(b"text,aspect,label\na menu\x81,menu,positive\n")
     with pytest.raises(InputError, match=r"is not windows-1252 \(byte 25"):
         read(path, encoding="windows-1252")
-
-
-def test_an_unknown_option_is_refused_with_the_one_that_was_meant() -> None:
-    with pytest.raises(InputError, match="'column'; did you mean columns"):
-        read("reviews.csv", column={"text": "review"})  # type: ignore[call-arg]

@@ -61,7 +61,7 @@ WRITERS = [write_json_lines, write_csv, write_parquet, write_dataset]
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_a_file_with_other_names_is_read_as_one_with_ours(tmp_path: Path, write: Write) -> None:
+def test_a_file_with_other_names_is_read_as_one_with_ours_and_keeps_its_names(tmp_path: Path, write: Write) -> None:
     (tmp_path / "ours").mkdir()
     ours, theirs = write(tmp_path / "ours", OURS), write(tmp_path, THEIRS)
     expected = read(OURS)
@@ -73,18 +73,16 @@ def test_a_file_with_other_names_is_read_as_one_with_ours(tmp_path: Path, write:
     assert read(theirs, columns="text=review, aspect=term,label=polarity,id=no") == expected
     assert check(theirs, columns=COLUMNS) == check(ours)
     assert read(THEIRS, columns=COLUMNS) == expected
-
-
-@pytest.mark.parametrize("write", WRITERS)
-def test_rows_have_our_names_and_keep_theirs(tmp_path: Path, write: Write) -> None:
-    first = next(stream(write(tmp_path, THEIRS), columns=COLUMNS))
+    first = next(stream(theirs, columns=COLUMNS))
     assert first.fields["text"] == first.given["review"] == "a menu, a menu"
     assert set(first.fields) == set(OURS[0])
     assert list(first.given) == list(THEIRS[0])
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, write: Write) -> None:
+def test_a_column_that_is_not_there_is_named_and_who_has_other_names_is_told_how_to_say_them(
+    tmp_path: Path, write: Write
+) -> None:
     path = write(tmp_path, THEIRS)
     for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
@@ -93,12 +91,8 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
             r"found review, term, polarity, no, ordinal",
         ):
             read(path, columns=COLUMNS | {field: column})
-
-
-@pytest.mark.parametrize("write", WRITERS)
-def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Write) -> None:
     with pytest.raises(InputError, match=r"review, term, polarity, .*columns='text="):
-        read(write(tmp_path, THEIRS))
+        read(path)
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
@@ -244,16 +238,12 @@ def test_formats_without_named_columns_refuse_them(tmp_path: Path, name: str, co
         read(path, columns={"text": "review"})
 
 
-def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
+def test_names_of_a_header_are_found_in_any_case_and_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Review , TERM,polarity\na bar,bar,positive\n")
     assert len(read(path, columns="text=Review,aspect=term,label=Polarity")) == 1
     with pytest.raises(InputError, match="the column 'TERM' twice"):
         read(path, columns="text=Term,aspect=term")
-
-
-def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
     path.write_text("Review ID, Text ,Aspect,Note,note\n7,a bar,bar,x,y\n")
     (row,) = stream(path)
     assert row.given == {"Review ID": "7", "Text": "a bar", "Aspect": "bar", "Note": "x", "note": "y"}
@@ -287,9 +277,6 @@ def test_two_columns_of_one_name_are_refused_also_where_they_are_no_field(tmp_pa
         read(path, columns="text=review")
     path.write_text("review,aspect,label,,\na bar,bar,positive,,\n")  # as spreadsheets leave them
     assert len(read(path, columns="text=review")) == 1
-
-
-def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path: Path) -> None:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     names = ["text", "aspect", "n", "n"]
     parquet.write_table(pyarrow.table([["a bar"], ["bar"], [1], [2]], names=names), tmp_path / "a.parquet")
@@ -315,12 +302,9 @@ def test_missing_columns_are_proposed_from_those_of_the_file(
     assert f"columns='{proposed}'" in str(raised.value)
 
 
-def test_texts_without_aspects_are_to_be_labelled_before_training() -> None:
+def test_what_is_missing_is_proposed_from_the_columns_or_to_be_labelled_first() -> None:
     with pytest.raises(InputError, match="to label raw texts"):
         SAME_NAMES.check_header("a.csv", ["text", "stars"])
-
-
-def test_a_missing_label_or_text_is_proposed_from_the_columns() -> None:
     row = Row(2, {"Text": "a menu", "Aspect": "menu", "Sentiment": "positive"})
     assert "--columns label=Sentiment" in for_command_line(row.describe_missing("label", "expected one"))
     assert "--columns label=NAME" in for_command_line(Row(2, {"a=b,": "x"}).describe_missing("label", "expected one"))

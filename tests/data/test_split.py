@@ -62,15 +62,12 @@ def test_instances_of_one_sentence_or_one_text_are_never_parted() -> None:
         assert {0, 1, 2, 3} <= set(trained) or {0, 1, 2, 3} <= set(held_out)
 
 
-def test_the_seed_decides_and_repeats() -> None:
+def test_the_seed_decides_and_repeats_and_a_known_split_stays() -> None:
     corpus = synthetic(100)
     assert hold_out(corpus, 0.2, 7) == hold_out(corpus, 0.2, 7)
     assert hold_out(corpus, 0.2, 7) != hold_out(corpus, 0.2, 8)
     assert folds(corpus, 5, 7) == folds(corpus, 5, 7)
     assert folds(corpus, 5, 7) != folds(corpus, 5, 8)
-
-
-def test_a_known_split_stays_what_it_is() -> None:
     corpus = Corpus(tuple(example(f"text {n}", "positive" if n % 2 else "negative") for n in range(10)))
     assert hold_out(corpus, 0.2, seed=0) == ([0, 1, 3, 4, 6, 7, 8, 9], [2, 5])
 

@@ -53,17 +53,14 @@ def test_new_columns_replace_old_ones_after_others_are_renamed(kind: str) -> Non
     assert pd.isna(extended[1]["label"])
 
 
-def test_a_pandas_frame_keeps_its_index_and_its_order() -> None:
+def test_a_pandas_frame_keeps_its_index_and_its_missing_values() -> None:
     frame = pd.DataFrame(ROWS, index=[7, 7])
     extended = with_columns(frame, {"label": ["a", "b"]}, {})
     assert list(extended.index) == [7, 7]
     assert list(extended["label"]) == ["a", "b"]
     assert list(frame["label"]) == ["negative", "positive"]
-
-
-def test_values_that_pandas_calls_missing_are_missing() -> None:
-    frame = pd.DataFrame(ROWS).assign(ordinal=pd.array([pd.NA, 0], dtype="Int64"))
-    assert read(frame) == read(ROWS)
+    missing = pd.DataFrame(ROWS).assign(ordinal=pd.array([pd.NA, 0], dtype="Int64"))
+    assert read(missing) == read(ROWS)
 
 
 @pytest.mark.parametrize(

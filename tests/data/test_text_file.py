@@ -64,13 +64,9 @@ def test_a_line_longer_than_a_mebibyte_is_refused(tmp_path: Path, pack: Pack) ->
 
 
 @pytest.mark.parametrize("pack", PACKERS)
-def test_an_empty_file_is_refused(tmp_path: Path, pack: Pack) -> None:
+def test_an_empty_or_binary_file_is_refused(tmp_path: Path, pack: Pack) -> None:
     with pytest.raises(InputError, match="is empty"):
         list(read_packed(pack(tmp_path / "empty", b"")))
-
-
-@pytest.mark.parametrize("pack", PACKERS)
-def test_a_binary_file_is_refused(tmp_path: Path, pack: Pack) -> None:
     with pytest.raises(InputError, match="line 2: is binary or UTF-16"):
         list(read_packed(pack(tmp_path / "binary", b"a 1\nb\0 2\n")))
 

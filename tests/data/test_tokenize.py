@@ -57,15 +57,9 @@ def test_words_are_cut_as_stated(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_no_word_crosses_a_break() -> None:
+def test_no_word_crosses_a_cut() -> None:
     assert tokenize("touchscreens", (5, 11)) == ((0, 5), (5, 11), (11, 12))
-
-
-def test_one_span_may_be_cut_twice_in_any_order() -> None:
     assert cut_at(((0, 9),), (6, 3)) == cut_at(((0, 9),), (3, 6)) == ((0, 3), (3, 6), (6, 9))
-
-
-def test_tokenised_text_is_cut_at_white_space_only() -> None:
     assert split_on_space("do n't  3.5mm", (3,)) == ((0, 2), (3, 6), (8, 13))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -40,22 +41,20 @@ def test_a_line_that_is_no_object_is_refused(line: str) -> None:
         parse_object(line)
 
 
-@pytest.mark.parametrize("value", [True, 1.0, "1", None])
-def test_only_whole_numbers_are_integers(value: object) -> None:
-    with pytest.raises(InputError, match=r"`n` is .*; expected a whole number"):
-        integer(value, "n")
-
-
-@pytest.mark.parametrize("value", [False, "1", None, float("inf"), float("nan"), 10**400])
-def test_only_finite_numbers_are_numbers(value: object) -> None:
-    with pytest.raises(InputError, match=r"`n` is .*; expected a (finite )?number"):
-        number(value, "n")
-
-
-@pytest.mark.parametrize("value", [[1], [1, 2, 3], [2, 2], [3, 2], [-1, 2], [0, 1.5], "ab", {"0": 1}])
-def test_a_span_is_two_offsets_in_order(value: object) -> None:
-    with pytest.raises(InputError, match=r"`s` is "):
-        span(value, "s")
+@pytest.mark.parametrize(
+    ("parse", "expected", "values"),
+    [
+        (integer, "a whole number", (True, 1.0, "1", None)),
+        (number, "a (finite )?number", (False, "1", None, float("inf"), float("nan"), 10**400)),
+        (span, "", ([1], [1, 2, 3], [2, 2], [3, 2], [-1, 2], [0, 1.5], "ab", {"0": 1})),
+    ],
+)
+def test_values_of_another_kind_are_refused(
+    parse: Callable[[object, str], object], expected: str, values: tuple[object, ...]
+) -> None:
+    for value in values:
+        with pytest.raises(InputError, match=f"`n` is .*; expected {expected}"):
+            parse(value, "n")
 
 
 def test_the_place_of_a_fault_inside_is_named() -> None:
@@ -94,35 +93,23 @@ def test_what_a_terminal_would_obey_is_spelt_out() -> None:
     assert format_error("red \x1b[31m\nnext line \u202e") == r"red \x1b[31m next line \u202e"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0), GeneratorExit()])
-def test_a_wish_to_stop_is_no_fault(error: BaseException) -> None:
-    assert not is_fault(error)
-
-
-def test_errors_and_panics_are_faults() -> None:
+def test_errors_and_panics_are_faults_and_a_wish_to_stop_is_none() -> None:
     panic = type("PanicException", (BaseException,), {})
     assert is_fault(ValueError())
     assert is_fault(panic())
+    assert not any(map(is_fault, (KeyboardInterrupt(), SystemExit(0), GeneratorExit())))
 
 
-@pytest.mark.parametrize(
-    ("value", "finite"), [(1, True), (0.5, True), (True, False), (math.nan, False), (-math.inf, False)]
-)
-def test_finite_numbers(value: object, finite: bool) -> None:
-    assert is_finite_number(value) is finite
-
-
-@pytest.mark.parametrize("value", ["1", None, 10**400, 1j])
-def test_what_no_float_can_hold_is_no_finite_number(value: object) -> None:
+@pytest.mark.parametrize("value", [True, math.nan, -math.inf, "1", None, 10**400, 1j])
+def test_finite_numbers(value: object) -> None:
+    assert is_finite_number(1)
+    assert is_finite_number(0.5)
     assert not is_finite_number(value)
 
 
-def test_shares_are_percentages_with_one_decimal() -> None:
+def test_shares_are_percentages_with_one_decimal_and_differences_have_a_sign() -> None:
     assert percent(0.68757) == "68.8 %"
     assert percent(0.2, 0) == "20 %"
-
-
-def test_differences_have_a_sign() -> None:
     assert points(0.0123) == "+1.2 points"
     assert points(-0.5) == "-50.0 points"
 

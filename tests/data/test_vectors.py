@@ -37,18 +37,12 @@ def first_values(vectors: Vectors) -> dict[str, float]:
     return dict(zip(vectors.words, vectors.matrix[:, 0].tolist(), strict=True))
 
 
-def test_wanted_words_are_kept_exactly_or_in_lower_case(path: Path) -> None:
+def test_wanted_words_are_kept_exactly_or_in_lower_case_and_the_first_of_equals_counts(path: Path) -> None:
     vectors = read_vectors(path, {"Apple", "Pie", "unheard"}, extra_rows=0)
     assert first_values(vectors) == {"Apple": 3, "pie": 5}
     assert vectors.matrix.dtype == np.float32
     assert (vectors.find("Apple"), vectors.find("Pie"), vectors.find("apple")) == (0, 1, None)
-
-
-def test_a_lower_case_row_stays_where_one_of_two_words_needs_it(path: Path) -> None:
     assert first_values(read_vectors(path, {"Apple", "APPLE"}, extra_rows=0)) == {"Apple": 3, "apple": 4}
-
-
-def test_the_first_of_equal_words_counts_and_words_that_are_not_utf8_are_passed_over(path: Path) -> None:
     assert first_values(read_vectors(path, ())) == {"the": 1, ". .": 2, "Apple": 3, "apple": 4, "pie": 5, "tart": 8}
 
 
@@ -104,16 +98,13 @@ def test_a_dimension_other_than_the_files_is_refused(path: Path) -> None:
         embedding_matrix(Vocabulary.build(["the"]), read_vectors(path, {"the"}), dimension=300, seed=0)
 
 
-def test_a_saved_matrix_loads_as_the_same(tmp_path: Path) -> None:
+def test_a_saved_matrix_loads_as_the_same_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
     save_matrix(tmp_path / "embedding.safetensors", matrix.T)
     loaded = load_matrix(tmp_path / "embedding.safetensors")
     assert loaded.dtype == np.float32
     assert (loaded == matrix.T).all()
-
-
-def test_a_damaged_matrix_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "embedding.safetensors"
+    path = tmp_path / "damaged.safetensors"
     with pytest.raises(InputError, match="not a readable embedding matrix"):
         load_matrix(path)
     save_matrix(path, np.ones((3, 4), dtype=np.float32))

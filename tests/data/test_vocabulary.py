@@ -24,12 +24,9 @@ def test_training_words_come_by_frequency_then_alphabet_then_the_extra_ones() ->
     assert len(vocabulary) == 8
 
 
-def test_a_word_is_found_as_it_stands_then_in_lower_case_then_not_at_all() -> None:
+def test_a_word_is_found_as_it_stands_then_in_lower_case_and_a_special_one_never() -> None:
     vocabulary = Vocabulary.build(["Apple", "apple", "pie"])
     assert vocabulary.encode(["Apple", "apple", "APPLE", "Pie", "tart"]) == [3, 4, 4, 5, 1]
-
-
-def test_a_text_cannot_spell_a_special_word() -> None:
     vocabulary = Vocabulary.build(["<mask>", "good", "<pad>"], extra=["<unk>"])
     assert vocabulary.words == (*SPECIAL, "good")
     assert vocabulary.encode(["<pad>", "<mask>", "<MASK>"]) == [1, 1, 1]

@@ -26,7 +26,7 @@ def of_lengths(lengths: list[int]) -> IndexedCorpus:
     return index(*(Example.from_text("good " * length, (0, 4), label="neutral") for length in lengths))
 
 
-def test_two_sentences_become_the_tensors_written_here() -> None:
+def test_two_sentences_become_the_tensors_written_here_and_one_alone_is_cropped() -> None:
     batch = index(SHORT, LONG).batch(torch.tensor([0, 1]))
     assert batch.positions.tolist() == [[5, 8, 0, 0, 0], [9, 4, 7, 6, 3]]
     assert batch.word_of.tolist() == [[0, 1, -1, -1, -1], [0, 1, 2, 3, 4]]
@@ -36,9 +36,6 @@ def test_two_sentences_become_the_tensors_written_here() -> None:
     assert batch.labels.tolist() == [0, 1]
     assert batch.index.tolist() == [0, 1]
     assert batch.lengths.tolist() == [2, 5]
-
-
-def test_a_batch_is_cropped_to_its_longest_row() -> None:
     batch = index(SHORT, LONG).batch(torch.tensor([0]))
     assert batch.positions.tolist() == [[5, 8]]
     assert batch.word_of.tolist() == [[0, 1]]
@@ -73,16 +70,13 @@ def test_a_hidden_word_has_the_mask_id_and_is_no_candidate_but_an_aspect_keeps_i
     assert batch.candidates.int().tolist() == [[1, 0, 0, 1, 0]]
 
 
-def test_hiding_in_tensors_is_hiding_in_examples() -> None:
+def test_hiding_in_tensors_is_hiding_in_examples_and_leaves_the_corpus_alone() -> None:
     words = torch.zeros(2, 5, dtype=torch.bool)
     words[0, 0] = words[1, 3] = words[1, 4] = True
     hidden = index(SHORT, LONG).hide(words)
     expected = index(SHORT.hide([0]), LONG.hide([3, 4]))
     assert torch.equal(hidden.table.positions, expected.table.positions)
     assert torch.equal(hidden.table.candidates, expected.table.candidates)
-
-
-def test_hiding_leaves_the_corpus_it_came_from_and_its_padding_alone() -> None:
     corpus = index(SHORT, LONG)
     hidden = corpus.hide(torch.ones(2, 5, dtype=torch.bool))
     assert corpus.table.positions.tolist()[0] == [5, 8, 0, 0, 0]
@@ -141,7 +135,7 @@ def test_sentences_stay_together_in_as_many_batches(n_aspects: list[int], size: 
     )
 
 
-def test_batches_follow_from_the_seed() -> None:
+def test_batches_follow_from_the_seed_and_leave_the_callers_random_state_alone() -> None:
     corpus = of_lengths([3] * 50)
 
     def order(seed: int) -> list[list[int]]:
@@ -149,9 +143,6 @@ def test_batches_follow_from_the_seed() -> None:
 
     assert order(1) == order(1)
     assert order(1) != order(2)
-
-
-def test_batching_leaves_the_callers_random_state_alone() -> None:
     before = torch.get_rng_state()
     list(of_lengths([2] * 9).shuffled_batches(2, torch.Generator().manual_seed(0)))
     assert torch.equal(torch.get_rng_state(), before)
@@ -186,12 +177,9 @@ def test_words_that_the_vocabulary_lacks_are_unknown_not_padding() -> None:
     assert batch.labels.tolist() == [-1]
 
 
-def test_an_empty_corpus_is_refused() -> None:
+def test_an_empty_corpus_and_a_label_that_was_not_declared_are_refused() -> None:
     with pytest.raises(InputError, match="the corpus is empty"):
         index()
-
-
-def test_a_label_that_was_not_declared_is_refused() -> None:
     with pytest.raises(InputError, match=r"label 'negative' is not one of .*good"):
         index_words([SHORT, LONG], VOCABULARY, ("good", "positive"))
 

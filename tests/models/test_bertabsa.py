@@ -153,7 +153,7 @@ def batch() -> Batch:
     return index("bertabsa_cls").batch(torch.tensor([0, 1]))
 
 
-def test_the_first_state_alone_is_classified(batch: Batch) -> None:
+def test_the_first_state_alone_is_classified_and_named_as_the_aspect(batch: Batch) -> None:
     model = build("bertabsa_cls", start_of("bertabsa_cls"))
     words = torch.full((*batch.positions.shape, 16), 9.0)
     words[:, 0] = torch.arange(32.0).view(2, 16)
@@ -163,6 +163,8 @@ def test_the_first_state_alone_is_classified(batch: Batch) -> None:
     prediction = model.classify(Encoding(words, words[:, 0]), batch)  # type: ignore[operator]
     assert prediction.logits.tolist() == [[0, 1, 2], [16, 17, 18]]
     assert prediction.attention is None
+    encoding = model.encode(batch)  # type: ignore[operator]
+    assert torch.equal(encoding.aspect, encoding.words[:, 0])
 
 
 def test_a_pooler_is_a_dense_layer_with_tanh(batch: Batch) -> None:
@@ -175,11 +177,6 @@ def test_a_pooler_is_a_dense_layer_with_tanh(batch: Batch) -> None:
     words = torch.ones(*batch.positions.shape, 16)
     prediction = model.classify(Encoding(words, words[:, 0]), batch)  # type: ignore[operator]
     torch.testing.assert_close(prediction.logits, torch.full((2, 3), math.tanh(0.5)))
-
-
-def test_the_encoding_names_the_first_state_as_the_aspect(batch: Batch) -> None:
-    encoding = build("bertabsa_cls", start_of("bertabsa_cls")).encode(batch)  # type: ignore[operator]
-    assert torch.equal(encoding.aspect, encoding.words[:, 0])
 
 
 def test_the_second_segment_has_a_type_of_its_own(batch: Batch) -> None:

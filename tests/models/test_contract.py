@@ -158,19 +158,6 @@ def test_dropout_works_in_training_only(variant: str, batch: Batch, start: Start
     assert not torch.equal(predict(model, batch).logits, predict(model, batch).logits)
 
 
-@every_word_model
-@pytest.mark.parametrize("train_embeddings", [True, False])
-def test_a_word_model_survives_a_file_of_tensors(
-    variant: str, train_embeddings: bool, batch: Batch, table: WordTable
-) -> None:
-    model = build(variant, table, train_embeddings=train_embeddings)
-    tensors = load(save(model.state_dict()))
-    empty = WordTable(torch.zeros_like(table.matrix), table.n_trained)
-    other = build(variant, empty, seed=1, train_embeddings=train_embeddings)
-    other.load_state_dict(tensors)
-    assert torch.equal(predict(other, batch).logits, predict(model, batch).logits)
-
-
 @every_model
 def test_a_model_survives_a_file_of_tensors(variant: str, batch: Batch, start: Start) -> None:
     model, other = build(variant, start), build(variant, start, seed=1)

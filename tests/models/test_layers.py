@@ -23,9 +23,11 @@ from pssa.models._layers import (
 LN3 = math.log(3)
 
 
-def test_softmax_runs_over_the_mask_alone() -> None:
+def test_softmax_runs_over_the_mask_alone_and_does_not_overflow() -> None:
     weights = masked_softmax(torch.tensor([[LN3, 9.0, 0.0]]), torch.tensor([[True, False, True]]))
     torch.testing.assert_close(weights, torch.tensor([[0.75, 0.0, 0.25]]))
+    mask = torch.tensor([[True, True, False]])
+    assert masked_softmax(torch.tensor([[1e30, -1e30, 1e38]]), mask).tolist() == [[1.0, 0.0, 0.0]]
 
 
 def test_a_row_without_anything_to_attend_is_all_zero() -> None:
@@ -35,11 +37,6 @@ def test_a_row_without_anything_to_attend_is_all_zero() -> None:
     weights[:, 0].sum().backward()  # type: ignore[no-untyped-call]
     assert scores.grad is not None
     assert scores.grad.tolist() == [[0.0, 0.0], [0.25, -0.25]]
-
-
-def test_large_scores_do_not_overflow() -> None:
-    mask = torch.tensor([[True, True, False]])
-    assert masked_softmax(torch.tensor([[1e30, -1e30, 1e38]]), mask).tolist() == [[1.0, 0.0, 0.0]]
 
 
 def test_words_are_summed_by_their_weights() -> None:
@@ -81,15 +78,13 @@ def _seed() -> None:
 
 
 @pytest.mark.parametrize(("rate", "dropping"), RATES)
-def test_the_share_that_is_dropped_is_the_rate_to_the_nearest_byte(rate: float, dropping: int) -> None:
+def test_the_share_that_is_dropped_is_the_rate_to_the_nearest_byte_and_the_mean_stays(
+    rate: float, dropping: int
+) -> None:
     share = float((dropout(torch.ones(N), rate, training=True) == 0).float().mean())
     exact = dropping / 256
     assert abs(exact - rate) <= 1 / 512
     assert abs(share - exact) < 5 * math.sqrt(exact * (1 - exact) / N)
-
-
-@pytest.mark.parametrize(("rate", "dropping"), RATES)
-def test_what_is_kept_is_scaled_by_the_exact_share_so_that_the_mean_stays(rate: float, dropping: int) -> None:
     values = torch.full((N,), 3.0)
     out = dropout(values, rate, training=True)
     scale = 256 / (256 - dropping)
@@ -144,32 +139,23 @@ def test_some_values_live_at_any_rate_below_one() -> None:
 MATRIX = torch.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
 
 
-def test_only_training_words_become_parameters() -> None:
+def test_only_training_words_become_parameters_of_their_own() -> None:
     trained, fixed = WordTable(MATRIX, n_trained=3).divide(trainable=True)
     assert trained.tolist() == MATRIX[:3].tolist()
     assert fixed.tolist() == [[3.0, 3.0]]
-
-
-def test_vectors_that_stay_as_they_are_have_no_parameters() -> None:
     trained, fixed = WordTable(MATRIX, n_trained=3).divide(trainable=False)
     assert trained.shape == (0, 2)
     assert torch.equal(fixed, MATRIX)
-
-
-def test_a_division_shares_no_memory_with_the_table() -> None:
     table = WordTable(MATRIX.clone(), n_trained=3)
     for part in table.divide(trainable=True):
         part.add_(9)
     assert torch.equal(table.matrix, MATRIX)
 
 
-def test_rows_are_found_wherever_the_table_is_divided() -> None:
+def test_rows_are_found_wherever_the_table_is_divided_and_get_the_gradient() -> None:
     ids = torch.tensor([[3, 0], [1, 2]])
     for cut in range(5):
         assert torch.equal(lookup(MATRIX[:cut], MATRIX[cut:], ids), MATRIX[ids])
-
-
-def test_the_gradient_goes_to_the_rows_that_were_looked_up() -> None:
     trained = MATRIX[:3].clone().requires_grad_()
     lookup(trained, MATRIX[3:], torch.tensor([[1, 3, 1]])).sum().backward()  # type: ignore[no-untyped-call]
     assert trained.grad is not None

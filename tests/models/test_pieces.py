@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.cutting import TOKENIZERS, cutter, index, tokens, word_of
-from tests.models.tokenizers import KINDS, word_piece
+from tests.models.tokenizers import KINDS
 from tokenizers import AddedToken
 
 from pssa.data import read
@@ -18,7 +18,6 @@ from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.features import PADDING, SECOND, SPECIAL
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
-from pssa.models import IndexedCorpus
 from pssa.models._pieces import PieceCutter
 
 LAPTOPS = Example.from_text("the laptops is bad", (4, 11), label="negative")
@@ -170,17 +169,11 @@ def test_special_tokens_in_a_text_are_words_like_others(kind: str) -> None:
     assert not set(table.positions[table.real].tolist()) & set(TOKENIZERS[kind].all_special_ids)
 
 
-def test_an_empty_corpus_is_refused(kind: str) -> None:
-    with pytest.raises(InputError, match="the corpus is empty"):
-        index(cutter(kind))
-
-
-def test_a_label_that_was_not_declared_is_refused() -> None:
+def test_labels_corpora_and_tokenizers_that_cannot_serve_are_refused() -> None:
     with pytest.raises(InputError, match="label 'negative' is not one of"):
         cutter("word_piece").features([LAPTOPS], ("positive",))
-
-
-def test_a_tokenizer_that_cannot_serve_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match="the corpus is empty"):
+        index(cutter("word_piece"))
     with pytest.raises(InputError, match="object is a slow tokenizer"):
         PieceCutter(object(), 512)
 
@@ -268,18 +261,18 @@ def test_a_recut_example_has_the_natural_pieces_one_for_each_word(kind: str) -> 
     assert set(real) == set(range(len(recut.words)))
 
 
-def test_bytes_of_one_character_are_recut_to_one_word() -> None:
+def test_recutting_keeps_characters_aspects_and_their_ends() -> None:
     recut = cutter("byte_pair").recut(Example.from_text("日本 bad", (0, 2)))
     assert recut.words == ("日", "本", "bad")
     assert recut.aspect == (0, 2)
     assert [word for word in word_of(cutter("byte_pair"), recut) if word >= 0] == [0, 0, 0, 1, 1, 1, 2]
-
-
-def test_recutting_keeps_the_ends_of_an_aspect_and_leaves_out_what_no_word_held() -> None:
     spans = ((1, 5), (6, 9), (9, 13))
     example = Example.from_spans("(good)battery", spans, (6, 9), label=None, id="0", sentence_id="0")
     recut = cutter("byte_pair").recut(example)
     assert recut.words == ("good", "bat", "tery")
+    assert recut.aspect == (1, 2)
+    recut = cutter("word_piece").recut(Example.from_text("good \u200b food", (5, 6)))
+    assert recut.words == ("good", "\u200b", "food")
     assert recut.aspect == (1, 2)
 
 
@@ -291,31 +284,12 @@ def test_white_space_that_a_piece_takes_with_it_is_no_part_of_a_word() -> None:
     assert recut.aspect == (1, 2)
 
 
-def test_recutting_a_dropped_aspect_keeps_it() -> None:
-    recut = cutter("word_piece").recut(Example.from_text("good \u200b food", (5, 6)))
-    assert recut.words == ("good", "\u200b", "food")
-    assert recut.aspect == (1, 2)
-
-
 def test_recutting_after_hiding_is_refused() -> None:
     with pytest.raises(InputError, match="example 0 has hidden words, which have"):
         cutter("word_piece").recut(Example.from_text("the laptops is bad", (4, 11)).hide([0]))
 
 
-TOKENIZER = word_piece()
 LETTERS = "a b c d e f g h i"
-
-
-def window_cutter(max_positions: int, pair: bool = False) -> PieceCutter:
-    return PieceCutter(TOKENIZER, max_positions, pair)
-
-
-def index_window(window_cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
-    return IndexedCorpus.of(window_cutter.features(examples, DEFAULT_LABELS))
-
-
-def window_tokens(window_cutter: PieceCutter, example: Example) -> str:
-    return " ".join(TOKENIZER.convert_ids_to_tokens(index_window(window_cutter, example).table.positions[0].tolist()))
 
 
 def letter(place: int, until: int | None = None) -> Example:
@@ -329,12 +303,12 @@ def letter(place: int, until: int | None = None) -> Example:
 )
 def test_a_window_lies_evenly_around_the_aspect_and_uses_its_room(place: int, expected: str) -> None:
     with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 7"):
-        assert window_tokens(window_cutter(7), letter(place)) == f"[CLS] {expected} [SEP]"
+        assert tokens(cutter("word_piece", 7), letter(place)) == f"[CLS] {expected} [SEP]"
 
 
 def test_a_window_leaves_room_for_the_second_segment() -> None:
     with pytest.warns(UserWarning, match="longer than 10 pieces"):
-        assert window_tokens(window_cutter(10, pair=True), letter(4)) == "[CLS] c d e f g h [SEP] e [SEP]"
+        assert tokens(cutter("word_piece", 10, pair=True), letter(4)) == "[CLS] c d e f g h [SEP] e [SEP]"
 
 
 @pytest.mark.parametrize(
@@ -342,15 +316,15 @@ def test_a_window_leaves_room_for_the_second_segment() -> None:
 )
 def test_only_an_aspect_longer_than_the_window_loses_its_tail(pair: bool, expected: str) -> None:
     with pytest.warns(UserWarning, match="longer than 10 pieces") as caught:
-        assert window_tokens(window_cutter(10, pair), letter(1, 8)) == expected
+        assert tokens(cutter("word_piece", 10, pair), letter(1, 8)) == expected
     assert ("; 1 of the aspects are too long themselves and are cut" in str(caught[0].message)) == pair
     with pytest.warns(UserWarning, match="1 of the aspects are too long themselves"):
-        index_window(window_cutter(9, pair), SHORT, letter(1, 8), letter(4))
+        index(cutter("word_piece", 9, pair), SHORT, letter(1, 8), letter(4))
 
 
 def test_words_outside_the_window_keep_their_numbers_and_are_no_candidates() -> None:
     with pytest.warns(UserWarning, match="longer than 5 pieces"):
-        corpus = index_window(window_cutter(5), letter(4))
+        corpus = index(cutter("word_piece", 5), letter(4))
     assert corpus.table.word_of.tolist() == [[SPECIAL, 3, 4, 5, SPECIAL]]
     assert corpus.table.candidates.int().tolist() == [[0, 0, 0, 1, 0, 1, 0, 0, 0]]
     assert corpus.widths.tolist() == [[5, 1, 9]]
@@ -358,7 +332,7 @@ def test_words_outside_the_window_keep_their_numbers_and_are_no_candidates() -> 
 
 def test_one_warning_counts_the_sentences_that_are_too_long() -> None:
     with pytest.warns(UserWarning, match="2 of 3 sentences are longer than 6") as caught:
-        index_window(window_cutter(6), letter(0), SHORT, letter(3))
+        cutter("word_piece", 6).features([letter(0), SHORT, letter(3)], DEFAULT_LABELS)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -366,6 +340,6 @@ def test_one_warning_counts_the_sentences_that_are_too_long() -> None:
 @pytest.mark.parametrize(("pair", "least"), [(False, 3), (True, 5)])
 def test_positions_for_special_tokens_alone_are_refused(pair: bool, least: int) -> None:
     with pytest.raises(InputError, match=f"{least - 1} positions are too few for a"):
-        index_window(window_cutter(least - 1, pair), SHORT)
+        index(cutter("word_piece", least - 1, pair), SHORT)
     with pytest.warns(UserWarning, match=f"longer than {least} pieces"):
-        index_window(window_cutter(least, pair), SHORT)
+        index(cutter("word_piece", least, pair), SHORT)

@@ -149,14 +149,6 @@ def test_without_an_unknown_token_the_mask_stands_for_what_is_not_known() -> Non
     assert PlainTokenizer(byte_pair()).unknown_id == 3
 
 
-def test_a_slow_tokenizer_is_refused() -> None:
-    class SlowTokenizer:
-        is_fast = False
-
-    with pytest.raises(InputError, match="SlowTokenizer is a slow tokenizer"):
-        PlainTokenizer(SlowTokenizer())
-
-
 @pytest.mark.parametrize("role", ["mask", "pad"])
 def test_a_tokenizer_without_the_tokens_that_are_needed_is_refused(role: str) -> None:
     roles = {name: token for name, token in ROBERTA_ROLES.items() if name != f"{role}_token"}

@@ -153,16 +153,9 @@ def test_positions_are_what_encoder_and_tokenizer_both_allow() -> None:
     assert start.max_positions == 128
 
 
-def test_roberta_reads_its_last_position() -> None:
-    start = tiny_encoder("roberta")
-    ids = torch.full((1, start.max_positions), 9)
-    assert start.body(None, 0.0)(input_ids=ids).last_hidden_state.shape == (1, 126, 16)
-    with pytest.raises((IndexError, RuntimeError)):
-        start.body(None, 0.0)(input_ids=torch.full((1, 127), 9))
-
-
-# Kin of RoBERTa whose names do not say so.
+# RoBERTa, and kin of it whose names do not say so.
 KIN = {
+    "roberta": transformers.RobertaConfig,
     "esm": transformers.EsmConfig,
     "ibert": transformers.IBertConfig,
     "longformer": transformers.LongformerConfig,
@@ -210,18 +203,13 @@ def test_nothing_is_printed_and_the_loudness_of_transformers_stays(
     assert (log.get_verbosity(), log.is_progress_bar_enabled()) == before
 
 
-def test_weights_that_miss_a_tensor_are_refused(tmp_path: Path) -> None:
+def test_weights_that_miss_a_tensor_or_have_another_size_are_refused(tmp_path: Path) -> None:
     write_encoder(tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
     del tensors["encoder.layer.1.output.dense.bias"]
     save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="1 tensors are missing, such as"):
         Pretrained.open(str(tmp_path)).body(None, 0.1)
-
-
-def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
-    write_encoder(tmp_path)
-    tensors = load_file(tmp_path / "model.safetensors")
     tensors["encoder.layer.1.output.dense.bias"] = torch.ones(5)
     save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match=r"its weights cannot be read \("):
@@ -375,8 +363,9 @@ def open_from(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Pretrained:
     return Pretrained.open("someone/encoder")
 
 
-def test_a_name_in_the_cache_asks_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_encoder(tmp_path)
+@pytest.mark.parametrize("parts", ["1GB", "20KB"])
+def test_a_name_in_the_cache_asks_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: str) -> None:
+    write_encoder(tmp_path, parts=parts)
     hub = Hub(tmp_path, None)
     assert open_from(hub, monkeypatch).weights == str(tmp_path)
     assert hub.calls == ["cache"]
@@ -406,13 +395,6 @@ def test_a_cache_with_only_a_part_is_completed(lost: str, tmp_path: Path, monkey
     hub = Hub(tmp_path / "part", tmp_path / "whole")
     assert open_from(hub, monkeypatch).weights == str(tmp_path / "whole")
     assert hub.calls == ["cache", "network"]
-
-
-def test_a_cache_with_all_parts_asks_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_encoder(tmp_path, parts="20KB")
-    hub = Hub(tmp_path, None)
-    assert open_from(hub, monkeypatch).weights == str(tmp_path)
-    assert hub.calls == ["cache"]
 
 
 def open_served(files: dict[str, bytes], cache: Path, patch: pytest.MonkeyPatch) -> Pretrained:

@@ -101,18 +101,14 @@ def test_the_rows_that_count_are_averaged() -> None:
 
 
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
-def test_the_rows_that_count_are_the_aspects_or_the_first(name: str) -> None:
+def test_the_rows_that_count_are_the_aspects_or_the_first_and_supervision_reaches_the_encoder(name: str) -> None:
     batch = index(name).batch(torch.arange(5))
     heads = predict(build(f"{name}-average", tiny_encoder()), batch).heads
     assert heads is not None
     expected = batch.aspect_positions if name == "bertabsa" else torch.arange(batch.positions.shape[1]) == 0
     assert torch.equal(heads.rows, expected.expand(batch.positions.shape))
-
-
-@pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
-def test_supervision_of_the_attention_reaches_the_encoder(name: str) -> None:
     model = build(f"{name}-random_head", tiny_encoder())
-    attention = predict(model, index(name).batch(torch.arange(5))).attention
+    attention = predict(model, batch).attention
     assert attention is not None
     attention.square().sum().backward()  # type: ignore[no-untyped-call]
     query = model.get_parameter("encoder.body.encoder.layer.1.attention.self.query.weight").grad

@@ -72,14 +72,13 @@ def classify(table: WordTable, batch: Batch, attend_aspect: bool) -> Prediction:
     return prediction
 
 
-def test_the_only_other_word_has_all_the_attention(table: WordTable, sentence: Batch) -> None:
+def test_the_only_other_word_has_all_the_attention_unless_the_aspects_own_can_be_attended(
+    table: WordTable, sentence: Batch
+) -> None:
     prediction = classify(table, sentence, attend_aspect=False)
     assert prediction.attention is not None
     assert prediction.attention.tolist() == [[0.0, 0.0, 1.0]]
     assert prediction.logits.tolist() == [[0.0, 7.0]]
-
-
-def test_the_aspects_own_words_can_be_attended(table: WordTable, sentence: Batch) -> None:
     # Scores 0, ln 3, 0: weights 1/5, 3/5, 1/5; o = (3/5 ln 3, 1/5 + 15/5 + 7/5).
     prediction = classify(table, sentence, attend_aspect=True)
     assert prediction.attention is not None
@@ -104,18 +103,13 @@ def spanned(aspect: tuple[int, int], lengths: list[int], width: int) -> Batch:
     return Batch(word_of, word_of, word_of, span, word_of >= 0, rows, rows)
 
 
-def test_weights_fall_by_a_fortieth_a_word_to_the_left_from_the_last_and_to_the_right_from_the_first_aspect_word() -> (
-    None
-):
+def test_weights_fall_by_a_fortieth_a_word_left_of_the_last_and_right_of_the_first_aspect_word() -> None:
     # The aspect is words 3 and 4: word 0 is 4 - 0 away, word 4 is 4 - 3, word 43 is 43 - 3.
     weights = proximity(spanned((3, 5), [50, 6], width=50))
     expected = {0: 36 / 40, 2: 38 / 40, 3: 1.0, 4: 39 / 40, 5: 38 / 40, 42: 1 / 40, 43: 0.0, 49: 0.0}
     assert {place: float(weights[0, place]) for place in expected} == pytest.approx(expected, abs=1e-6)
     assert weights[1, 6:].tolist() == [0.0] * 44
     assert float(weights[1, 5]) == pytest.approx(38 / 40)
-
-
-def test_words_far_to_the_left_have_no_weight() -> None:
     weights = proximity(spanned((45, 46), [46], width=46))
     assert weights[0, :6].tolist() == [0.0] * 6
     assert float(weights[0, 6]) == pytest.approx(1 / 40, abs=1e-6)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,12 @@ def held_out(n: int = 200, factor: float = 3.0, n_models: int = 1, kept_out: boo
 
 
 @pytest.fixture
-def calibrated(finished_run: Path, tmp_path: Path) -> Path:
+def calibrated(copied_run: Path) -> Path:
     """A copy of a run, with a temperature."""
-    run = shutil.copytree(finished_run, tmp_path / "run")
     found = Calibration.of(held_out())
     assert found is not None
-    found.save(run)
-    return run
+    found.save(copied_run)
+    return copied_run
 
 
 def test_a_temperature_is_chosen_and_survives_its_file(tmp_path: Path) -> None:

@@ -42,13 +42,6 @@ def test_the_card_says_what_chose_the_number_of_epochs(
     assert "shares of the members' votes" not in card
 
 
-def test_the_card_of_an_ensemble_says_what_its_probabilities_are(
-    train_tiny: Callable[..., Path], tmp_path: Path
-) -> None:
-    card = (train_tiny(tmp_path / "run", method="boosting", epochs=1) / "README.md").read_text()
-    assert "shares of the members' votes" in card
-
-
 def test_the_card_names_what_goes_with_the_method() -> None:
     def row(augment: str, **metrics: object) -> str:
         known = {"labels": {}, "dropped": {}, "members": 1, "instances": 1, "dev": None, "parameters": 1, "epochs": 1}

@@ -48,11 +48,15 @@ def compact(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_compact(whole, tmp_path_factory.mktemp("runs") / "compact")
 
 
-def test_a_compact_copy_answers_as_the_run_does(whole: Path, compact: Path) -> None:
+def test_a_compact_copy_and_its_copy_answer_as_the_run_does(whole: Path, compact: Path, tmp_path: Path) -> None:
     was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (whole, compact))
     assert now.probabilities == pytest.approx(was.probabilities, abs=2e-3)
     assert load_finder(compact).find(TEXT) == load_finder(whole).find(TEXT)
     assert {tensor.dtype for tensor in pssa.load(compact).torch.model.state_dict().values()} == {torch.float32}
+    again = write_compact(compact, tmp_path / "again")
+    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (compact, again))
+    assert now == was
+    assert load_finder(again).find(TEXT) == load_finder(compact).find(TEXT)
 
 
 def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, compact: Path, corpus: Corpus) -> None:
@@ -93,13 +97,6 @@ def test_another_run_can_start_from_its_vectors(
     assert set(Vocabulary.load(run / "vocabulary.json").words) == set(Vocabulary.load(whole / "vocabulary.json").words)
     with pytest.raises(InputError, match="without vectors"):
         train_tiny(tmp_path / "none", model="tnet_att", vectors=str(whole))
-
-
-def test_a_compact_copy_can_be_copied_again(compact: Path, tmp_path: Path) -> None:
-    again = write_compact(compact, tmp_path / "again")
-    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (compact, again))
-    assert now == was
-    assert load_finder(again).find(TEXT) == load_finder(compact).find(TEXT)
 
 
 def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors
 from pssa.training import Checkpoint, EpochRecord
 
 
-def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
+def test_a_new_directory_is_made_with_its_parents_and_never_appears_unfilled(tmp_path: Path) -> None:
     with RunDirectory.created(tmp_path / "runs" / "one") as part:
         (part.root / "first").touch()
         assert not (tmp_path / "runs" / "one").exists()
@@ -25,8 +25,6 @@ def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "runs") == ["one"]
     assert not directory.finished
 
-
-def test_a_directory_that_could_not_be_filled_never_appears(tmp_path: Path) -> None:
     def fail() -> None:
         with RunDirectory.created(tmp_path / "run") as part:
             (part.root / "first").touch()
@@ -34,7 +32,7 @@ def test_a_directory_that_could_not_be_filled_never_appears(tmp_path: Path) -> N
 
     with pytest.raises(InputError, match="no"):
         fail()
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["runs"]
 
 
 def test_of_two_that_make_the_same_directory_the_slower_is_refused(tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ CHECKPOINT = Checkpoint(
 )
 
 
-def test_a_checkpoint_survives_its_file(tmp_path: Path) -> None:
+def test_a_checkpoint_survives_its_file_and_does_not_follow_it(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "checkpoint.safetensors")
     assert store.load() is None
     store.save(CHECKPOINT)
@@ -119,13 +117,6 @@ def test_a_checkpoint_survives_its_file(tmp_path: Path) -> None:
     assert found.history == CHECKPOINT.history
     assert found.tensors.keys() == CHECKPOINT.tensors.keys()
     assert all(torch.equal(found.tensors[name], tensor) for name, tensor in CHECKPOINT.tensors.items())
-
-
-def test_a_checkpoint_that_is_loaded_does_not_follow_its_file(tmp_path: Path) -> None:
-    store = FileStore(tmp_path / "checkpoint.safetensors")
-    store.save(CHECKPOINT)
-    found = store.load()
-    assert found is not None
     found.tensors["model.weight"].add_(1)
     store.save(found)
     assert found.tensors["model.weight"].tolist() == [[2.0, 3.0]]

@@ -34,22 +34,22 @@ def run(train_tiny: TrainTiny, tmp_path_factory: pytest.TempPathFactory) -> Path
     return train_tiny(out, model="bertabsa_att", method="pg-as", iterations=2, epsilon=9.0)
 
 
-def test_a_run_keeps_configuration_and_tokenizer_beside_its_weights(run: Path) -> None:
+def test_a_run_keeps_configuration_and_tokenizer_and_its_card_names_no_path(run: Path, encoder: Path) -> None:
     kept = {path.name for path in run.iterdir()}
     assert {"model.safetensors", "model.json", "encoder", "evidence.jsonl"} <= kept
     assert "vocabulary.json" not in kept
     assert {"config.json", "tokenizer.json"} <= {path.name for path in (run / "encoder").iterdir()}
     assert not list((run / "encoder").glob("*.safetensors"))
+    card = (run / "README.md").read_text()
+    assert f"| encoder | `{encoder.name}` |" in card
+    assert str(encoder) not in card
 
 
-def test_a_run_loads_where_its_encoder_is_gone(run: Path, tmp_path: Path) -> None:
+def test_a_run_loads_where_its_encoder_is_gone_and_so_does_its_initial_model(run: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(run, tmp_path / "moved")
     config = (moved / "config.toml").read_text()
     (moved / "config.toml").write_text(config.replace(str(Config.from_toml(run / "config.toml").data.encoder), "/gone"))
     assert pssa.load(moved).predict(TEXT, ASPECT) == pssa.load(run).predict(TEXT, ASPECT)
-
-
-def test_the_initial_model_loads_like_a_run(run: Path) -> None:
     initial = pssa.load(run / "stages" / "initial")
     assert initial.name == "bertabsa_att"
     assert initial.predict(TEXT, ASPECT) != pssa.load(run).predict(TEXT, ASPECT)
@@ -90,10 +90,12 @@ def test_self_attention_is_mined_and_supervised(train_tiny: TrainTiny, tmp_path:
     assert pssa.load(out).predict(TEXT, ASPECT).label in ("positive", "negative", "neutral")
 
 
-def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny, tmp_path: Path) -> None:
+def test_without_refinement_there_is_nothing_to_supervise_or_to_score_by(train_tiny: TrainTiny, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"passes nothing on .*options\.refine"):
         train_tiny(tmp_path / "run", model="bertabsa", method="pg-as")
     assert not (tmp_path / "run").exists()
+    with pytest.raises(InputError, match="saliency self_attention needs a model"):
+        train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")
 
 
 @pytest.mark.slow
@@ -199,12 +201,6 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
     assert len(shares) == 2  # of two heads, each was drawn
 
 
-def test_the_card_names_the_encoder_and_no_path(run: Path, encoder: Path) -> None:
-    card = (run / "README.md").read_text()
-    assert f"| encoder | `{encoder.name}` |" in card
-    assert str(encoder) not in card
-
-
 @pytest.mark.slow
 def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
@@ -236,11 +232,6 @@ def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["dev"] is not None
     assert metrics["epochs"] in (1, 2)
-
-
-def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="saliency self_attention needs a model"):
-        train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")
 
 
 @pytest.mark.slow

@@ -67,15 +67,14 @@ def test_accuracy_and_slices_are_those_counted_by_hand(labelled: Corpus) -> None
     assert result.predicted == ("positive",) * 4
 
 
-def test_a_corpus_without_examples_or_labels_is_refused(labelled: Corpus) -> None:
+def test_a_corpus_without_examples_or_with_labels_missing_or_unknown_is_refused(
+    labelled: Corpus, finished_run: Path
+) -> None:
     with pytest.raises(InputError, match="the corpus is empty"):
         evaluate(always("positive"), Corpus(()))
     bare: Example = replace(labelled[0], id="bare", label=None)
     with pytest.raises(InputError, match="instance bare has no label"):
         evaluate(always("positive"), Corpus((labelled[1], bare)))
-
-
-def test_a_label_that_the_run_does_not_know_is_refused(finished_run: Path, labelled: Corpus) -> None:
     with pytest.raises(InputError, match="label 'mixed', and the run knows"):
         evaluate(pssa.load(finished_run), Corpus((replace(labelled[0], label="mixed"),)))
 
@@ -94,17 +93,14 @@ def trained(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFa
     return train_tiny(tmp_path_factory.mktemp("runs") / "run", epochs=1, method="aw-as", iterations=1)
 
 
-def test_texts_that_a_run_was_trained_on_are_counted(trained: Path, corpus: Corpus) -> None:
+def test_texts_that_a_run_was_trained_on_are_counted_if_it_kept_them_whole(
+    trained: Path, corpus: Corpus, tmp_path: Path
+) -> None:
     new = Example.from_text("a fine menu", (7, 11), label="positive", id="new")
     data = Corpus((new, *corpus.examples[:3]))
     assert count_train_overlap(trained, data) == 3
     assert count_train_overlap(trained / "stages" / "initial", data) == 3
     assert count_train_overlap(trained, Corpus((new,))) == 0
-
-
-def test_a_run_that_has_not_kept_its_data_or_not_whole_knows_of_none(
-    trained: Path, corpus: Corpus, tmp_path: Path
-) -> None:
     assert count_train_overlap(tmp_path, corpus) is None
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / "corpus.jsonl").write_text("{")

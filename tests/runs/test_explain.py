@@ -26,12 +26,10 @@ from pssa.runs.explain import Trust, explain, trust, trusted_saliencies, usable_
 from pssa.saliency import observe
 from pssa.saliency.leave_one_out import LeaveOneOut
 
-WORD_MODELS = {
+MODELS = {
     "memnet": ("attention", "gradient", "integrated_gradients", "leave_one_out", "random"),
     "tnet_att": ("attention", "gradient", "integrated_gradients", "leave_one_out", "random"),
     "tnet": ("gradient", "integrated_gradients", "leave_one_out", "random"),
-}
-PIECE_MODELS = {
     "bertabsa_att": ("attention", "gradient", "integrated_gradients", "leave_one_out", "random"),
     "bertabsa": ("leave_one_out", "random"),
     "bertabsa_cls": ("leave_one_out", "random"),
@@ -105,31 +103,18 @@ def loses_by_hiding(classifier: Classifier, example: Example) -> bool:
     return bool((LeaveOneOut(signed=True)(cast(Any, classifier.torch.model), batch) > 0).any())
 
 
-def check_model(train_tiny: TrainTiny, out: Path, corpus: Corpus, model: str, expected: tuple[str, ...]) -> None:
-    classifier = load(train_tiny(out, model=model, epochs=1))
-    assert usable_saliencies(classifier) == expected
-    assert usual_saliency(classifier) == expected[0]
-    examples = corpus[:4]
-    for name in expected:
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+def test_every_saliency_that_is_named_explains_the_model_in_words(
+    train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str
+) -> None:
+    classifier, examples = load(train_tiny(tmp_path / "run", model=model, epochs=1)), corpus[:4]
+    assert usable_saliencies(classifier) == MODELS[model]
+    assert usual_saliency(classifier) == MODELS[model][0]
+    for name in MODELS[model]:
         for example, given in zip(examples, explain(classifier, examples, name), strict=True):
             says_nothing = name == "leave_one_out" and not loses_by_hiding(classifier, example)
             assert given.shares == (0.0,) * len(given.shares) if says_nothing else is_distribution(given), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", WORD_MODELS)
-def test_every_saliency_that_is_named_explains_the_model(
-    train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str
-) -> None:
-    check_model(train_tiny, tmp_path / "run", corpus, model, WORD_MODELS[model])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", PIECE_MODELS)
-def test_models_that_read_pieces_are_explained_in_words(
-    train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str
-) -> None:
-    check_model(train_tiny, tmp_path / "run", corpus, model, PIECE_MODELS[model])
 
 
 @pytest.mark.slow
@@ -274,15 +259,13 @@ def test_a_limit_draws_examples_by_the_seed(classifier: Classifier, corpus: Corp
 
 
 @pytest.mark.slow
-def test_sentences_of_the_aspect_alone_are_counted(classifier: Classifier, corpus: Corpus) -> None:
+def test_sentences_of_the_aspect_alone_are_counted_and_labels_are_not_needed(
+    classifier: Classifier, corpus: Corpus
+) -> None:
     alone = Example.from_text("screen", (0, 6), label="neutral")
     found = trust(classifier, Corpus((*corpus[:3], alone)), ("attention",))
     assert (found.instances, found.left_out) == (4, 1)
     assert found.as_dict()["faithfulness"]["instances"] == 3
-
-
-@pytest.mark.slow
-def test_labels_are_not_needed(classifier: Classifier, corpus: Corpus) -> None:
     bare = Corpus(tuple(replace(example, label=None) for example in corpus[:4]))
     assert (
         trust(classifier, bare, ("attention",)).faithfulness

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.runs.hub_stub import Hub, Repository
+from tests.runs.hub_stub import TOKEN, Hub, Repository
 
 import pssa
 from pssa.data.example import Corpus
@@ -22,12 +22,6 @@ from pssa.runs.training_run import write_run
 library = pytest.importorskip("huggingface_hub")
 
 
-def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
-    assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
-    expected = pssa.load(finished_run).torch.probabilities(corpus)
-    assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
-
-
 @pytest.mark.slow
 def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_run: Path) -> None:
     push_to_hub(finished_run, "owner/model")
@@ -36,9 +30,12 @@ def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_r
         pssa.load("hf:owner/model", precision="half")
 
 
-def test_what_was_fetched_once_needs_no_network(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
-    push_to_hub(finished_run, "owner/model")
-    expected = pssa.load("hf:owner/model").torch.probabilities(corpus)
+def test_a_run_comes_back_as_it_was_and_once_fetched_needs_no_network(
+    hub: Hub, finished_run: Path, corpus: Corpus
+) -> None:
+    assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
+    expected = pssa.load(finished_run).torch.probabilities(corpus)
+    assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
     hub.online = False
     assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
     with pytest.raises(InputError, match="other: not in the cache, and the hub"):
@@ -87,7 +84,7 @@ def test_a_branch_holds_another_run(hub: Hub, copied_run: Path, corpus: Corpus) 
         pssa.load("hf:owner/model@mine")
 
 
-def test_a_private_repository_is_seen_by_its_owner_alone(
+def test_a_repository_that_is_private_or_not_there_is_not_seen(
     hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     push_to_hub(finished_run, "owner/model", private=True)
@@ -96,6 +93,8 @@ def test_a_private_repository_is_seen_by_its_owner_alone(
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(InputError, match="owner/model: no such repository"):
         pssa.load("hf:owner/model")
+    with pytest.raises(InputError, match="owner/nothing: no such repository"):
+        pssa.load("hf:owner/nothing")
 
 
 def test_nothing_private_goes_into_a_public_repository(hub: Hub, finished_run: Path) -> None:
@@ -105,23 +104,13 @@ def test_nothing_private_goes_into_a_public_repository(hub: Hub, finished_run: P
     assert hub.files("owner/model") == {}
 
 
-@pytest.mark.parametrize("token", ["", "hf_wrong"])
+@pytest.mark.parametrize(("name", "token"), [("owner/model", ""), ("owner/model", "hf_wrong"), ("other/model", TOKEN)])
 def test_a_push_without_permission_is_refused(
-    hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch, token: str
+    hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch, name: str, token: str
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(InputError, match="owner/model: the hub refuses access"):
-        push_to_hub(finished_run, "owner/model")
-
-
-def test_a_push_to_somebody_else_is_refused(hub: Hub, finished_run: Path) -> None:
-    with pytest.raises(InputError, match="other/model: the hub refuses access"):
-        push_to_hub(finished_run, "other/model")
-
-
-def test_a_repository_that_is_not_there_is_told(hub: Hub) -> None:
-    with pytest.raises(InputError, match="owner/nothing: no such repository"):
-        pssa.load("hf:owner/nothing")
+    with pytest.raises(InputError, match=f"{name}: the hub refuses access"):
+        push_to_hub(finished_run, name)
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "", "../model", "owner/mo del"])
@@ -175,12 +164,6 @@ def test_what_resuming_needs_and_what_is_half_written_stays_here(hub: Hub, copie
     assert (copied_run / "stages" / "corpus.jsonl").is_file()
     push_to_hub(copied_run, "owner/model")
     assert set(hub.files("owner/model")) == {*FILES, THEIRS}
-
-
-def test_evidence_goes_with_the_run(hub: Hub, copied_run: Path) -> None:
-    (copied_run / "evidence.jsonl").write_text("{}")
-    push_to_hub(copied_run, "owner/model")
-    assert set(hub.files("owner/model")) == {*FILES, "evidence.jsonl", THEIRS}
 
 
 def test_no_path_of_this_machine_goes_with_the_run(hub: Hub, corpus: Corpus, tmp_path: Path) -> None:
@@ -252,6 +235,7 @@ def test_a_card_without_a_head_gets_one(hub: Hub, copied_run: Path, text: str | 
 def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_run: Path) -> None:
     (copied_run / "evidence.jsonl").write_text("{}")
     push_to_hub(copied_run, "owner/model", message="first")
+    assert set(hub.files("owner/model")) == {*FILES, "evidence.jsonl", THEIRS}
     hub.files("owner/model")["picture.png"] = b"theirs"
     (copied_run / "evidence.jsonl").unlink()
     push_to_hub(copied_run, "owner/model", message="second")

@@ -39,11 +39,6 @@ def losses_of(run: Path) -> dict[str, list[float]]:
     return found
 
 
-def test_methods_are_found_by_name() -> None:
-    assert {"base", "kt", "boosting", "adaboost"} <= set(methods.names())
-    assert all(methods.find(name).name == name for name in methods.names())
-
-
 def test_kt_goes_on_from_the_parameters_it_had(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="kt", epochs=1)
     assert stages(run) == {"initial": 1, "kt-2": 1, "kt-3": 1, "kt-4": 1, "kt-5": 1}
@@ -63,13 +58,19 @@ def test_rounds_and_the_final_training_are_as_long_as_the_settings_say(train_tin
     assert found["dev"] is not None
 
 
-def test_boosting_trains_five_different_models_with_an_equal_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
+def test_boosting_keeps_five_different_models_with_an_equal_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
     classifier = pssa.load(run)
     assert classifier.torch.vote_weights == (1.0,) * 5
     assert stages(run) == {f"member-{number}": 1 for number in range(1, 6)}
     matrices = [member.get_parameter("match") for member in classifier.torch.members]
     assert not any(torch.equal(matrices[0], other) for other in matrices[1:])
+    assert not (run / "model.safetensors").exists()
+    assert sorted(path.name for path in (run / "members").iterdir()) == ["1", "2", "3", "4", "5"]
+    assert json.loads((run / "metrics.json").read_text())["members"] == 5
+    card = (run / "README.md").read_text()
+    assert "5 members that vote" in card
+    assert "shares of the members' votes" in card
 
 
 def test_the_first_member_of_boosting_starts_where_a_plain_run_starts(train_tiny: TrainTiny, tmp_path: Path) -> None:
@@ -88,14 +89,6 @@ def test_adaboost_gives_each_member_its_say(train_tiny: TrainTiny, tmp_path: Pat
     assert all(say >= 0 for say in classifier.torch.vote_weights)
     assert any(classifier.torch.vote_weights)
     assert classifier.torch.vote_weights == tuple(json.loads((run / "model.json").read_text())["says"])
-
-
-def test_an_ensemble_keeps_its_weights_in_its_members(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
-    assert not (run / "model.safetensors").exists()
-    assert sorted(path.name for path in (run / "members").iterdir()) == ["1", "2", "3", "4", "5"]
-    assert json.loads((run / "metrics.json").read_text())["members"] == 5
-    assert "5 members that vote" in (run / "README.md").read_text()
 
 
 SETTINGS: dict[str, Any] = {

@@ -53,12 +53,16 @@ def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -
     assert folded.examples != plain.examples
 
 
-def test_a_file_that_exists_is_never_overwritten(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_place_that_takes_no_new_file_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("mine")
     with pytest.raises(InputError, match=r"evidence\.jsonl exists already; choose"):
         mine(corpus, path, **SETTINGS, method="pg-as")
     assert path.read_text() == "mine"
+    with pytest.raises(InputError, match="nowhere is not a directory; out must"):
+        mine(replace(corpus, examples=()), tmp_path / "nowhere" / "evidence.jsonl", method="aw-as")
+    with pytest.raises(InputError, match=r"/proc/evidence\.jsonl cannot be written"):
+        mine(corpus, "/proc/evidence.jsonl", **SETTINGS, method="pg-as")
 
 
 class Stages(NullObserver):
@@ -109,13 +113,3 @@ def test_evidence_to_train_with_is_no_setting_of_mining(corpus: Corpus, tmp_path
         mine(corpus, tmp_path / "evidence.jsonl", config=Config().updated({"method": "aw-as", "evidence": "old.jsonl"}))
     with pytest.raises(InputError, match="gamma is a setting of the final training"):
         mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method="aw-as", gamma=2)
-
-
-def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere is not a directory; out must"):
-        mine(replace(corpus, examples=()), tmp_path / "nowhere" / "evidence.jsonl", method="aw-as")
-
-
-def test_a_place_that_takes_no_file_is_refused_before_anything_is_trained(corpus: Corpus) -> None:
-    with pytest.raises(InputError, match=r"/proc/evidence\.jsonl cannot be written"):
-        mine(corpus, "/proc/evidence.jsonl", **SETTINGS, method="pg-as")

@@ -74,12 +74,8 @@ def exported(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.mark.slow
-def test_a_file_answers_as_its_run_does(exported: Path, finished_run: Path) -> None:
+def test_a_file_answers_as_its_run_does_and_says_what_it_reads_and_means(exported: Path, finished_run: Path) -> None:
     assert_same(exported, pssa.load(finished_run))
-
-
-@pytest.mark.slow
-def test_inputs_are_what_the_model_reads_in_sizes_with_names(exported: Path) -> None:
     session = onnxruntime.InferenceSession(exported)
     # The memory network alone does not ask where the aspect stands.
     assert {value.name: (value.type, value.shape) for value in session.get_inputs()} == {
@@ -93,10 +89,6 @@ def test_inputs_are_what_the_model_reads_in_sizes_with_names(exported: Path) -> 
         "probabilities": ["batch", 3],
         "attention": ["batch", "positions"],
     }
-
-
-@pytest.mark.slow
-def test_a_file_says_what_its_answers_mean_and_nothing_of_this_machine(exported: Path) -> None:
     known = onnxruntime.InferenceSession(exported).get_modelmeta().custom_metadata_map
     assert known == {"model": "memnet", "labels": '["positive", "negative", "neutral"]', "mask_id": "2"}
     assert str(Path(onnx_export.__file__).parent).encode() not in exported.read_bytes()

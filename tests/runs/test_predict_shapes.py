@@ -93,7 +93,7 @@ def test_probabilities_have_the_shape_of_the_question(classifier: Classifier) ->
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, list])
 def test_a_frame_has_a_row_for_each_aspect(classifier: Classifier, kind: Callable[[Any], Any]) -> None:
-    given = [{"id": 1, "text": TEXT, "aspect": None}, {"id": 2, "text": OTHER, "aspect": "soup"}]
+    given = [{"id": 1, "text": TEXT, "aspect": None, "label": "x"}, {"id": 2, "text": OTHER, "aspect": "soup"}]
     given += [{"id": 3, "text": "I came on Monday.", "aspect": None}]
     scored = classifier.predict(kind(given))
     rows = scored if isinstance(scored, list) else pl.DataFrame(scored).to_dicts()
@@ -101,6 +101,9 @@ def test_a_frame_has_a_row_for_each_aspect(classifier: Classifier, kind: Callabl
     assert [(row["aspect"], row["from"], row["to"]) for row in rows[:3]] == FOUND + ELSEWHERE
     labels = [each.label for each in [*classifier.predict(TEXT), classifier.predict(OTHER, "soup")]]
     assert [row["label"] for row in rows] == [*labels, None]
+    assert [row.get("gold") for row in rows] == ["x", "x", None, None]
+    alone = classifier.predict(TEXT, "soup").probabilities["positive"]
+    assert rows[0]["probability_positive"] == pytest.approx(alone, abs=1e-6)
 
 
 def test_the_context_of_a_named_aspect_is_its_sentence(classifier: Classifier) -> None:

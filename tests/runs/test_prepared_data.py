@@ -66,18 +66,12 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     assert kept.table.n_trained == words.table.n_trained
 
 
-def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:
+def test_what_cannot_be_learned_from_is_refused(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="data has 9 instances; at least 10 are"):
         prepare(corpus.select(range(9)), None, CONFIG)[1]
-
-
-def test_every_training_instance_needs_a_label(corpus: Corpus) -> None:
     examples = (*corpus.examples, replace(corpus[0], id="bare", label=None))
     with pytest.raises(InputError, match="instance bare of the training data has"):
         prepare(Corpus(examples), None, CONFIG)[1]
-
-
-def test_one_label_cannot_be_learned(corpus: Corpus) -> None:
     alike = corpus.select([row for row in range(24) if corpus[row].label == "neutral"] * 2)
     with pytest.raises(InputError, match="every training instance is neutral; at"):
         prepare(alike, None, CONFIG)[1]

@@ -38,14 +38,15 @@ def test_methods_that_mine_are_known() -> None:
     assert methods.mining_names() == ("aw-as", "pg-as", "rm-as", "consensus")
 
 
-@pytest.mark.parametrize("method", methods.names())
-def test_every_method_goes_with_a_model_that_attends(method: str) -> None:
-    check_both(config(model="memnet", method=method))
-
-
-@pytest.mark.parametrize("method", ["base", "kt", "boosting", "adaboost"])
-def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(method: str) -> None:
-    check_both(config(model="tnet", method=method))
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        *(("memnet", name) for name in methods.names()),
+        *(("tnet", name) for name in ("base", "kt", "boosting", "adaboost")),
+    ],
+)
+def test_every_method_goes_with_attention_and_those_without_supervision_with_any_model(model: str, method: str) -> None:
+    check_both(config(model=model, method=method))
 
 
 @pytest.mark.parametrize(
@@ -143,14 +144,11 @@ def test_what_a_method_makes_no_use_of(method: str, asked: dict[str, Any], unuse
     assert unused_settings(config, asked) == unused
 
 
-def test_a_warning_names_the_methods_that_use_it() -> None:
+def test_a_warning_names_what_a_method_ignores_unless_the_method_is_unknown() -> None:
     with pytest.warns(UserWarning, match="method base ignores epsilon, folds"):
         warn_of_unused(Config(), {"epsilon": 2.0, "mining.folds": 2})
     with pytest.warns(UserWarning, match="method aw-as ignores consensus_words"):
         warn_of_unused(Config(method="aw-as"), {"consensus_words": 3})
-
-
-def test_an_unknown_method_is_refused_before_it_is_said_to_make_no_use_of_anything() -> None:
     with pytest.raises(InputError, match="unknown method 'as'"):
         warn_of_unused(Config(method="as"), {"epsilon": 2.0})
 

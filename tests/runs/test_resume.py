@@ -40,6 +40,8 @@ def test_an_interrupted_method_ends_with_the_same_files(
     after = max(1, int(share * watch.seen))
     interrupt_and_resume(train_tiny, tmp_path / "interrupted", after, **settings)
     assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
+    answer = pssa.load(tmp_path / "interrupted").predict("the screen is great", "screen")
+    assert sum(answer.probabilities.values()) == pytest.approx(1)
 
 
 @pytest.mark.slow

@@ -38,17 +38,11 @@ def new_context(corpus: Corpus, tmp_path: Path) -> NewContext:
     return open_shop
 
 
-def test_the_processor_can_be_asked_for_and_auto_finds_something() -> None:
+def test_auto_finds_a_device_and_one_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device("cpu") == torch.device("cpu")
     assert choose_device("auto").type in ("cpu", "cuda")
-
-
-def test_an_unknown_device_is_refused() -> None:
     with pytest.raises(InputError, match="device is 'tpu'; it can be auto, cpu or"):
         choose_device("tpu")
-
-
-def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device("auto") == torch.device("cpu")
     with pytest.raises(InputError, match=r"device is cuda.*; use auto or cpu"):
@@ -64,24 +58,20 @@ def test_balanced_weights_give_every_class_the_same_sum(new_context: NewContext,
     assert new_context().class_weights is None
 
 
-def test_a_search_holds_out_a_part_of_train_by_sentence(new_context: NewContext) -> None:
+def test_a_search_holds_out_a_part_of_train_unless_there_is_development_data(
+    new_context: NewContext, corpus: Corpus
+) -> None:
     train, dev = new_context(dev_fraction=0.25).division
     assert (len(train), len(dev)) == (18, 6)
     assert sorted([*train.table.index.tolist(), *dev.table.index.tolist()]) == list(range(24))
-
-
-def test_development_data_of_its_own_is_not_taken_from_train(new_context: NewContext, corpus: Corpus) -> None:
     train, dev = new_context(dev=corpus.select([0, 1, 2])).division
     assert (len(train), len(dev)) == (24, 3)
 
 
-def test_a_number_of_epochs_that_is_given_is_not_searched(new_context: NewContext) -> None:
+def test_epochs_are_searched_and_reported_unless_their_number_is_given(new_context: NewContext) -> None:
     context = new_context(epochs=7)
     assert context.find_epochs() == 7
     assert context.history == []
-
-
-def test_a_search_reports_its_epochs_and_its_answer_is_one_of_them(new_context: NewContext) -> None:
     context = new_context(max_epochs=3)
     assert 1 <= context.find_epochs() <= len(context.history) <= 3
     assert {record.stage for record in context.history} == {"search"}

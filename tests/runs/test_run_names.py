@@ -25,13 +25,9 @@ def packaged_run(train_tiny: Callable[..., Path], tmp_path: Path, monkeypatch: p
     return root
 
 
-def test_the_name_stands_for_the_run_in_the_package(packaged: Path) -> None:
+def test_the_name_stands_for_the_run_in_the_package_unless_a_folder_has_it(packaged: Path) -> None:
     assert resolve_run("starter") == packaged
     assert pssa.load("starter").labels == pssa.load(packaged).labels
-
-
-@pytest.mark.usefixtures("packaged")
-def test_a_folder_of_this_name_comes_first() -> None:
     Path("starter").mkdir()
     assert resolve_run("starter") == Path("starter")
 

@@ -14,7 +14,6 @@ from tests.runs.interrupted import Interrupting
 
 import pssa
 from pssa import models
-from pssa.data.example import Corpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
@@ -76,22 +75,14 @@ def test_a_lost_member_is_noticed(ensemble: Path) -> None:
         load(ensemble)
 
 
-@pytest.fixture
-def run(tmp_path: Path, finished_run: Path) -> Path:
-    return Path(shutil.copytree(finished_run, tmp_path / "run"))
-
-
-def test_damaged_weights_are_refused(run: Path) -> None:
-    path = run / "model.safetensors"
+def test_weights_that_are_damaged_or_of_another_model_are_refused(copied_run: Path) -> None:
+    path = copied_run / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"model\.safetensors is damaged"):
-        pssa.load(run)
-
-
-def test_weights_of_another_model_are_refused(run: Path) -> None:
-    write_tensors(run / "model.safetensors", {"weight": torch.ones(2)})
+        pssa.load(copied_run)
+    write_tensors(path, {"weight": torch.ones(2)})
     with pytest.raises(InputError, match=r"model\.safetensors does not fit the"):
-        pssa.load(run)
+        pssa.load(copied_run)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +93,14 @@ def test_weights_of_another_model_are_refused(run: Path) -> None:
         ({"surprise": 1}, "is damaged"),
         ({"model": "lstm"}, "unknown model 'lstm'"),
         ({"options": {"heads": 8}}, "unknown option 'heads'"),
+        *((content, r"model\.json is damaged") for content in ("", "[]", "null", "{}")),
     ],
 )
-def test_a_description_that_cannot_be_used_is_refused(run: Path, change: dict[str, Any], what: str) -> None:
-    path = run / "model.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+def test_a_description_that_cannot_be_used_is_refused(copied_run: Path, change: Any, what: str) -> None:
+    path = copied_run / "model.json"
+    path.write_text(change if isinstance(change, str) else json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError, match=what):
-        pssa.load(run)
-
-
-@pytest.mark.parametrize("content", ["", "[]", "null", "{}"])
-def test_a_description_that_is_none_is_refused(run: Path, content: str) -> None:
-    (run / "model.json").write_text(content)
-    with pytest.raises(InputError, match=r"model\.json is damaged"):
-        pssa.load(run)
+        pssa.load(copied_run)
 
 
 def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
@@ -149,20 +134,13 @@ def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Pa
         pssa.load(finished_run, precision="half")
 
 
-def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:
-    assert pssa.load(run).torch.predicted_labels(corpus) == pssa.load(finished_run).torch.predicted_labels(corpus)
-
-
 SCREEN = Vocabulary.build(["screen"])
 SCREENS = WordFeaturizer(SCREEN, WordTable(torch.zeros(len(SCREEN), 7), SCREEN.n_trained))
 
 
-def test_a_description_has_the_dimension_of_the_vectors_whatever_the_settings_say() -> None:
+def test_a_description_has_the_dimension_of_the_vectors_and_survives_its_file(tmp_path: Path) -> None:
     config = Config().updated({"model": "memnet", "dimension": 300, "labels": "good,bad", "dropout": 0.2})
     assert Description.of(config, SCREENS) == Description("memnet", {"dropout": 0.2}, ("good", "bad"), 7)
-
-
-def test_a_description_survives_its_file(tmp_path: Path) -> None:
     description = Description("tnet", {"filters": 9, "dropout": 0.5}, ("good", "bad"), 7, vote_weights=(2.0, 0.5))
     description.save(tmp_path)
     assert json.loads((tmp_path / "model.json").read_text())["schema"] == 1

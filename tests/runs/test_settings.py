@@ -9,21 +9,7 @@ import pytest
 
 from pssa.errors import InputError
 from pssa.runs.setting_types import parse_value
-from pssa.runs.settings import Config, DataConfig, TrainingConfig, option_fields
-
-
-def test_the_defaults_are_those_of_the_command() -> None:
-    config = Config()
-    assert (config.model, config.method, config.seed, config.device, config.epochs) == (
-        "tnet_att",
-        "base",
-        0,
-        "auto",
-        None,
-    )
-    assert config.data.labels == ("positive", "negative", "neutral")
-    assert config.data.dev_fraction == 0.2
-    assert config.training == TrainingConfig()
+from pssa.runs.settings import Config, DataConfig, TrainingConfig
 
 
 @pytest.mark.parametrize(
@@ -52,9 +38,13 @@ def test_labels_are_given_as_a_list_or_separated_by_commas(labels: Any) -> None:
     assert Config().updated({"labels": labels}).data.labels == ("good", "bad")
 
 
-def test_an_unknown_name_unlike_any_other_is_refused() -> None:
+def test_unknown_names_options_and_models_are_refused() -> None:
     with pytest.raises(InputError, match="unknown setting 'xyz'; "):
         Config().updated({"xyz": 1})
+    with pytest.raises(InputError, match="unknown option 'hidden' of model memnet"):
+        Config().updated({"model": "memnet", "options.hidden": 3})
+    with pytest.raises(InputError, match="unknown model 'lstm'; known: "):
+        Config().updated({"model": "lstm", "options.hidden": 3})
 
 
 @pytest.mark.parametrize(
@@ -75,11 +65,6 @@ def test_an_unknown_name_unlike_any_other_is_refused() -> None:
 def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
     with pytest.raises(InputError, match=rf"'{name.removeprefix('options.')}'.*; did you mean {meant}\?$"):
         Config().updated({name: 1})
-
-
-def test_an_unknown_option_is_refused_with_those_of_the_model() -> None:
-    with pytest.raises(InputError, match="unknown option 'hidden' of model memnet"):
-        Config().updated({"model": "memnet", "options.hidden": 3})
 
 
 @pytest.mark.parametrize(
@@ -124,11 +109,6 @@ def test_a_value_of_the_wrong_type_is_refused(name: str, value: Any, expected: s
 def test_a_value_out_of_range_is_refused(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"^{name} is {value!r}; it "):
         Config().updated({name: value})
-
-
-def test_an_unknown_model_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown model 'lstm'; known: "):
-        Config().updated({"model": "lstm", "options.hidden": 3})
 
 
 def test_a_configuration_survives_its_file(tmp_path: Path) -> None:
@@ -213,13 +193,6 @@ def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None
 def test_a_setting_with_a_default_cannot_be_unset(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is None; expected"):
         Config().updated({name: None})
-
-
-def test_every_option_has_its_help_beside_its_default() -> None:
-    options = {setting.metadata["option"] or setting.name: kind for _, setting, kind in option_fields()}
-    assert options["lr"] is float
-    assert options["epochs"] is int
-    assert {"dev", "vectors", "encoder", "evidence", "iterations", "seed"} < set(options)
 
 
 def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:

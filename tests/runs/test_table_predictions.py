@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 
 import pssa
-from pssa.aspects import NameFinder
 from pssa.errors import InputError, PssaWarning
 from pssa.runs import Classifier
 
@@ -60,7 +58,7 @@ def test_what_is_no_table_is_refused(classifier: Classifier) -> None:
         classifier.predict({"text": ["a menu"], "aspect": ["menu"]})
 
 
-def test_a_bad_row_stops_or_is_skipped(classifier: Classifier) -> None:
+def test_a_bad_row_stops_or_is_skipped_and_doubtful_ones_are_counted(classifier: Classifier) -> None:
     frame = pd.DataFrame([*ROWS, {"text": "the menu.", "aspect": "soup"}])
     with pytest.raises(InputError, match="DataFrame, line 3: aspect 'soup' is not"):
         classifier.predict(frame)
@@ -69,9 +67,6 @@ def test_a_bad_row_stops_or_is_skipped(classifier: Classifier) -> None:
     assert scored["label"].isna().to_list() == [False, False, True]
     with pytest.raises(InputError, match="errors is 'ignore'"):
         classifier.predict(frame, errors="ignore")
-
-
-def test_rows_whose_aspect_occurs_twice_are_counted(classifier: Classifier) -> None:
     rows = [{"text": "a screen is a screen", "aspect": "screen"}] * 2
     with pytest.warns(UserWarning, match="in 2 of 2 rows the aspect occurs several"):
         classifier.predict(rows)
@@ -88,30 +83,6 @@ def test_evaluation_takes_a_run_and_a_frame(finished_run: Path, classifier: Clas
     assert by_path == classifier.evaluate(pssa.read(ROWS))
     assert by_path.majority.accuracy == 0.5
     assert "macro-F1" in by_path._repr_html_()
-
-
-RAW = [
-    {"id": 7, "text": "A day. The screen is great. The price is poor.", "label": "x"},
-    {"id": 8, "text": "Nothing."},
-    {"id": 9, "text": "The menu is fine.", "aspect": "menu"},
-]
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, list])
-def test_rows_with_text_alone_become_a_row_for_each_aspect(classifier: Classifier, kind: Any) -> None:
-    finding = replace(classifier, finder=NameFinder(("screen", "price")))
-    scored = finding.predict(kind(RAW))
-    rows = scored if kind is list else pl.DataFrame(scored).to_dicts()
-    assert [(row["id"], row["aspect"], row["from"], row["to"], row["gold"]) for row in rows[:2]] == [
-        (7, "screen", 11, 17, "x"),
-        (7, "price", 32, 37, "x"),
-    ]
-    assert [(row["id"], row["aspect"]) for row in rows[2:]] == [(8, None), (9, "menu")]
-    alone = classifier.predict("The screen is great.", "screen")
-    assert rows[0]["label"] == alone.label
-    assert rows[0]["probability_positive"] == pytest.approx(alone.probabilities["positive"])
-    assert rows[2]["label"] is None
-    assert rows[3]["label"] == classifier.predict("The menu is fine.", "menu").label
 
 
 def test_a_run_without_a_tagger_asks_the_starter_and_says_so_once(classifier: Classifier) -> None:

@@ -64,7 +64,9 @@ def test_known_words_keep_their_rows_and_new_ones_are_added(finished_run: Path, 
     assert torch.equal(prepared.start["match"], weights["match"])
 
 
-def test_few_labels_start_from_the_starter_unless_something_else_is_set(corpus: Corpus) -> None:
+def test_few_labels_that_the_starter_understands_start_from_it_unless_something_else_is_set(
+    corpus: Corpus, further: Corpus
+) -> None:
     with pytest.warns(PssaWarning, match="from_pretrained='none'"):
         started = start_few_labels(Config(), corpus)
     assert (started.data.from_pretrained, started.data.from_digest is None) == ("starter", False)
@@ -72,9 +74,6 @@ def test_few_labels_start_from_the_starter_unless_something_else_is_set(corpus: 
     for settings in ({"vectors": "glove.txt"}, {"model": "memnet"}, {"dimension": 8}, {"hidden": 4}):
         given = Config().updated(settings)
         assert start_few_labels(given, corpus) is given
-
-
-def test_few_labels_that_the_starter_does_not_understand_start_from_scratch(corpus: Corpus, further: Corpus) -> None:
     assert start_few_labels(Config(), further).data.from_pretrained is None
     foreign = Corpus(tuple(Example.from_text("qwertz uiopü", (0, 6), label=one.label) for one in corpus), corpus.labels)
     assert start_few_labels(Config(), foreign).data.from_pretrained is None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import IndexedCorpus, WordTable, index_words
-from pssa.training import Checkpoint, Task
+from pssa.training import Checkpoint, Supervision, Task
 
 _OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}
 
@@ -40,20 +41,35 @@ def task(corpus: IndexedCorpus) -> Task:
     return Task(corpus, seed=5, stage="initial")
 
 
+def _memnet(**options: Any) -> nn.Module:
+    matrix = torch.randn(len(_VOCABULARY), 4, generator=torch.Generator().manual_seed(1))
+    return models.build(
+        "memnet", WordTable(matrix, _VOCABULARY.n_trained), 3, {"initial_bound": 0.5, **options}, seed=0
+    )
+
+
 @pytest.fixture
 def new_model() -> Callable[[], nn.Module]:
     """Always the same MN, of four values a word, with dropout."""
-    matrix = torch.randn(len(_VOCABULARY), 4, generator=torch.Generator().manual_seed(1))
-    table = WordTable(matrix, _VOCABULARY.n_trained)
-    return lambda: models.build("memnet", table, 3, {"initial_bound": 0.5}, seed=0)
+    return _memnet
+
+
+def parameters(model: nn.Module) -> Tensor:
+    """All of them in one row."""
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def supervise_last(corpus: IndexedCorpus, gamma: float) -> Supervision:
+    """Attention is wanted on the last word of every sentence."""
+    expected = torch.zeros(corpus.table.candidates.shape)
+    expected[torch.arange(len(corpus)), corpus.widths[:, 2] - 1] = 1
+    return Supervision(expected, expected > 0, gamma)
 
 
 @pytest.fixture
 def steady_model() -> Callable[[], nn.Module]:
     """The same without dropout, for what must not depend on who draws which random number."""
-    matrix = torch.randn(len(_VOCABULARY), 4, generator=torch.Generator().manual_seed(1))
-    options = {"initial_bound": 0.5, "dropout": 0.0, "embedding_dropout": 0.0}
-    return lambda: models.build("memnet", WordTable(matrix, _VOCABULARY.n_trained), 3, options, seed=0)
+    return lambda: _memnet(dropout=0.0, embedding_dropout=0.0)
 
 
 class Memory:

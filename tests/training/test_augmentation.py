@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from tests.runs.interrupted import Interrupting
+from tests.training.conftest import parameters
+from torch import nn
 
 from pssa.models import IndexedCorpus
-from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit
+from pssa.training import Settings, Supervision, Task, fit
 from pssa.training.contrast import Contrast, ContrastOptions
 from pssa.training.fit import count_steps, reserve_copies, rows_of_epoch
 
@@ -29,10 +31,6 @@ def contrast_task(corpus: IndexedCorpus) -> Task:
     supervised[:, 1] = True
     supervision = Supervision(torch.arange(18.0)[:, None] * supervised, supervised, gamma=0.5)
     return Task(corpus, 5, "final", supervision=supervision, contrast=contrast)
-
-
-def weights_of(model: nn.Module) -> Tensor:
-    return nn.utils.parameters_to_vector(model.parameters()).detach()
 
 
 def test_copies_expect_what_their_instances_do_at_the_words_new_places(contrast_task: Task) -> None:
@@ -66,21 +64,15 @@ def test_epochs_differ_and_those_after_the_first_have_no_copies(contrast_task: T
     assert count_steps(task, SETTINGS, 3) == 7 + 7 + 5
 
 
-class Interrupting(NullObserver):
-    def on_epoch(self, record: EpochRecord) -> None:
-        if record.epoch == 1:
-            raise KeyboardInterrupt
-
-
 def test_an_interrupted_training_resumes_to_the_same_weights(
     new_model: NewModel, contrast_task: Task, new_store: Callable[[], Any]
 ) -> None:
     whole, resumed, store = new_model(), new_model(), new_store()
     fit(whole, contrast_task, SETTINGS, 3)
     with pytest.raises(KeyboardInterrupt):
-        fit(new_model(), contrast_task, SETTINGS, 3, store, Interrupting())
+        fit(new_model(), contrast_task, SETTINGS, 3, store, Interrupting(1))
     fit(resumed, contrast_task, SETTINGS, 3, store)
-    assert torch.equal(weights_of(whole), weights_of(resumed))
+    assert torch.equal(parameters(whole), parameters(resumed))
     plain = new_model()
     fit(plain, replace(contrast_task, contrast=None), SETTINGS, 3)
-    assert not torch.equal(weights_of(whole), weights_of(plain))
+    assert not torch.equal(parameters(whole), parameters(plain))

@@ -10,39 +10,24 @@ import torch
 from pssa.runs.methods.baselines import samme_round
 from pssa.runs.torch_runtime import combine
 
-EQUAL = torch.ones(3)
 
-
-def decided(probabilities: list[list[float]], vote_weights: torch.Tensor) -> int:
-    """The class that members with these probabilities give one instance."""
-    return int(combine(torch.tensor(probabilities)[:, None], vote_weights).argmax())
-
-
-def test_the_majority_beats_a_confident_minority() -> None:
-    assert decided([[0.4, 0.35, 0.25], [0.4, 0.35, 0.25], [0.0, 1.0, 0.0]], EQUAL) == 0
-
-
-def test_a_tie_is_broken_by_mean_probability() -> None:
-    assert decided([[0.6, 0.4, 0.0], [0.1, 0.9, 0.0]], torch.ones(2)) == 1
-    assert decided([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0]], torch.ones(2)) == 0
-    assert decided([[0.6, 0.2, 0.2], [0.2, 0.7, 0.1], [0.0, 0.45, 0.55]], EQUAL) == 1
-
-
-def test_a_heavy_vote_beats_two_light_ones() -> None:
-    assert decided([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], torch.tensor([3.0, 1.0, 1.0])) == 0
-
-
-def test_a_narrow_vote_is_not_overruled_by_confidence() -> None:
-    # Votes 1.00 against 0.52 + 0.50.
-    assert decided([[1.0, 0.0], [0.4, 0.6], [0.4, 0.6]], torch.tensor([1.0, 0.52, 0.5])) == 1
-
-
-def test_a_tie_is_broken_also_beside_a_member_without_a_say() -> None:
-    assert decided([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]], torch.tensor([1.0, 1.0, 0.0])) == 1
-
-
-def test_a_member_without_a_say_does_not_vote() -> None:
-    assert decided([[0.6, 0.4], [0.0, 1.0], [0.0, 1.0]], torch.tensor([2.0, 0.0, 0.0])) == 0
+@pytest.mark.parametrize(
+    ("probabilities", "says", "decided"),
+    [
+        ([[0.4, 0.35, 0.25], [0.4, 0.35, 0.25], [0.0, 1.0, 0.0]], [1, 1, 1], 0),  # the majority beats confidence
+        ([[0.6, 0.4, 0.0], [0.1, 0.9, 0.0]], [1, 1], 1),  # a tie is broken by the mean probability
+        ([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0]], [1, 1], 0),
+        ([[0.6, 0.2, 0.2], [0.2, 0.7, 0.1], [0.0, 0.45, 0.55]], [1, 1, 1], 1),
+        ([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]], [1, 1, 0], 1),  # also beside a member without a say
+        ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [3, 1, 1], 0),  # a heavy vote beats two light ones
+        ([[1.0, 0.0], [0.4, 0.6], [0.4, 0.6]], [1, 0.52, 0.5], 1),  # a narrow vote counts, 1.00 against 1.02
+        ([[0.6, 0.4], [0.0, 1.0], [0.0, 1.0]], [2, 0, 0], 0),  # who has no say does not vote
+    ],
+)
+def test_votes_decide_and_mean_probability_breaks_a_tie(
+    probabilities: list[list[float]], says: list[float], decided: int
+) -> None:
+    assert int(combine(torch.tensor(probabilities)[:, None], torch.tensor(says).float()).argmax()) == decided
 
 
 def test_answers_are_distributions_in_the_order_of_the_instances() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 import torch
+from tests.runs.interrupted import Interrupting
+from tests.training.conftest import parameters, supervise_last
 from torch import Tensor, nn
 
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
-from pssa.models import Batch, IndexedCorpus
-from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit, search_epochs
+from pssa.models import Batch
+from pssa.training import EpochRecord, NullObserver, Settings, Task, fit, search_epochs
 from pssa.training.fit import count_steps, run_epoch
 from pssa.training.step import Step
 
@@ -23,25 +25,10 @@ NewModel = Callable[[], nn.Module]
 LOOP = importlib.import_module("pssa.training.fit")  # `pssa.training.fit` is its function
 
 
-def parameters(model: nn.Module) -> torch.Tensor:
-    return nn.utils.parameters_to_vector(model.parameters()).detach()
-
-
 def trained(new_model: NewModel, task: Task, epochs: int = 3) -> torch.Tensor:
     model = new_model()
     fit(model, task, SETTINGS, epochs)
     return parameters(model)
-
-
-class Interrupting(NullObserver):
-    """An observer that presses Ctrl-C after an epoch."""
-
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        if record.epoch == self.epoch:
-            raise KeyboardInterrupt
 
 
 def test_the_callers_random_state_neither_matters_nor_changes(new_model: NewModel, task: Task) -> None:
@@ -132,14 +119,13 @@ def test_an_observer_sees_every_epoch_also_those_before_an_interruption(
     assert observer.seen == ["initial of 3", "epoch 1", "epoch 2", "epoch 3"]
 
 
-def test_development_scores_are_those_of_the_model_in_eval_mode(new_model: NewModel, task: Task) -> None:
+def test_development_scores_are_those_of_the_model_in_eval_mode_and_change_no_weights(
+    new_model: NewModel, task: Task
+) -> None:
     model = new_model()
     (record,) = fit(model, replace(task, dev=task.train), SETTINGS, 1)
     right = predict_classes(model, task.train) == task.train.labels
     assert record.dev_accuracy == pytest.approx(float(right.float().mean()))
-
-
-def test_development_data_never_changes_the_weights(new_model: NewModel, task: Task) -> None:
     assert torch.equal(trained(new_model, task), trained(new_model, replace(task, dev=task.train)))
 
 
@@ -159,30 +145,20 @@ def test_rows_of_words_unseen_in_training_stay_as_they_were(new_model: NewModel,
     assert torch.equal(model.get_buffer("unseen"), before)
 
 
-def test_examples_of_weight_zero_teach_nothing(new_model: NewModel, task: Task) -> None:
+def test_examples_of_weight_zero_teach_nothing_by_their_place_in_the_corpus(new_model: NewModel, task: Task) -> None:
     nothing = replace(task, weights=torch.zeros(len(task.train)))
     assert torch.equal(trained(new_model, nothing), parameters(new_model()))
-
-
-def test_weights_are_found_by_the_place_in_the_corpus_also_in_a_selection(new_model: NewModel, task: Task) -> None:
     rows = torch.arange(9, 18)
     weights = (torch.arange(18) < 9).float()  # nothing in the selection counts
     selected = replace(task, train=task.train.select(rows), weights=weights)
     assert torch.equal(trained(new_model, selected), parameters(new_model()))
 
 
-def supervised(corpus: IndexedCorpus, gamma: float) -> Supervision:
-    """Attention is wanted on the last word of every sentence."""
-    expected = torch.zeros(corpus.table.candidates.shape)
-    expected[torch.arange(len(corpus)), corpus.widths[:, 2] - 1] = 1
-    return Supervision(expected, expected > 0, gamma)
-
-
 @pytest.mark.slow
 def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewModel, task: Task) -> None:
     model = new_model()
     history = fit(
-        model, replace(task, supervision=supervised(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20
+        model, replace(task, supervision=supervise_last(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20
     )
     assert history[-1].penalty < history[0].penalty / 2
     assert history[0].penalty > 0
@@ -278,9 +254,7 @@ def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(new_model: NewMo
 
 def script_dev_scores(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
     script = iter(scores)
-    # By name: the function `fit` hides its module as an attribute of the package.
-    module = importlib.import_module("pssa.training.fit")
-    monkeypatch.setattr(module, "_score_dev", lambda model, dev: (0.5, next(script)))
+    monkeypatch.setattr(LOOP, "_score_dev", lambda model, dev: (0.5, next(script)))
 
 
 def test_a_search_picks_the_best_epoch_and_stops_after_its_patience(

@@ -34,13 +34,10 @@ def started(monkeypatch: pytest.MonkeyPatch, rank: str, size: str) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_a_launcher_says_who_a_process_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_says_who_a_process_is_and_half_of_its_variables_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     started(monkeypatch, "2", "4")
     assert Team.from_environment() == Team(2, 4)
     assert not Team.from_environment().is_main
-
-
-def test_half_of_a_launchers_variables_is_no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     started(monkeypatch, "1", "2")
     monkeypatch.delenv("MASTER_ADDR")
     assert Team.from_environment() == Team(0, 1)

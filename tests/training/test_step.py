@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.training.conftest import parameters, supervise_last
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -16,7 +17,7 @@ from pssa import models
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
 from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, WordTable
-from pssa.training import Settings, Supervision, Task, Team, fit, step
+from pssa.training import Settings, Task, Team, fit, step
 from pssa.training.step import Schedule, Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
@@ -24,20 +25,8 @@ NewModel = Callable[[], nn.Module]
 
 
 @pytest.fixture
-def task(corpus: IndexedCorpus) -> Task:
-    return Task(corpus, seed=5, stage="initial")
-
-
-@pytest.fixture
 def supervised(task: Task) -> Task:
-    """Attention is wanted on the last word of every sentence."""
-    expected = torch.zeros(task.train.table.candidates.shape)
-    expected[torch.arange(len(task.train)), task.train.widths[:, 2] - 1] = 1
-    return replace(task, supervision=Supervision(expected, expected > 0, 2.0))
-
-
-def parameters(model: nn.Module) -> Tensor:
-    return nn.utils.parameters_to_vector(model.parameters()).detach()
+    return replace(task, supervision=supervise_last(task.train, 2.0))
 
 
 def everything(task: Task) -> Batch:

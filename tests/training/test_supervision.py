@@ -209,20 +209,17 @@ def test_a_weighting_says_how_active_words_share_and_misleading_ones_keep_zero(
     assert entries(DECAYING, penalty, weighting=weighting) == pytest.approx(expected)
 
 
-def test_active_words_with_little_confidence_leave_attention_free() -> None:
+def test_words_with_little_confidence_leave_attention_free_and_negative_scores_weigh_nothing() -> None:
     unsure = evidence_of([taken(3, ACTIVE, 1, 0.5), taken(5, ACTIVE, 1, 0.25)], [], [])
     assert entries(unsure, "tuned", weighting="confidence") == {(0, 3): 0.5, (0, 5): 0.25}
+    mixed = evidence_of([taken(3, ACTIVE, 1, 0.2), taken(5, ACTIVE, 1, -1.0)], [], [])
+    assert entries(mixed, "tuned", weighting="score") == {(0, 3): 1.0, (0, 5): 0.0}
 
 
 @pytest.mark.parametrize("weighting", ["score", "confidence"])
 def test_scores_that_say_nothing_leave_the_words_alike(weighting: str) -> None:
     silent = evidence_of([taken(3, ACTIVE, 1, 0.0), taken(5, ACTIVE, 1, -1.0)], [], [])
     assert entries(silent, "tuned", weighting=weighting) == {(0, 3): 0.5, (0, 5): 0.5}
-
-
-def test_a_negative_score_weighs_nothing_beside_a_positive_one() -> None:
-    mixed = evidence_of([taken(3, ACTIVE, 1, 0.2), taken(5, ACTIVE, 1, -1.0)], [], [])
-    assert entries(mixed, "tuned", weighting="score") == {(0, 3): 1.0, (0, 5): 0.0}
 
 
 @pytest.mark.parametrize("weighting", ["round", "confidence"])

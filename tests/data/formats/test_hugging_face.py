@@ -27,14 +27,6 @@ def test_the_ordinal_tells_two_occurrences_apart() -> None:
     assert corpus.dropped == {"conflict": 1}
 
 
-def test_class_numbers_get_their_names() -> None:
-    names = datasets.ClassLabel(names=["negative", "positive"])
-    features = datasets.Features({"text": datasets.Value("string"), "span": datasets.Value("string"), "label": names})
-    rows = {"text": ["a menu", "a bar"], "span": ["menu", "bar"], "label": [1, 0]}
-    corpus = read(datasets.Dataset.from_dict(rows, features=features))
-    assert [e.label for e in corpus] == ["positive", "negative"]
-
-
 def test_a_saved_dataset_is_read_back_and_replaced(tmp_path: Path) -> None:
     path = tmp_path / "saved"
     first = Example.from_text("a menu , a menu", (11, 15), label="positive", id="1")

@@ -41,15 +41,11 @@ def test_tokens_end_at_no_break_spaces_and_are_not_cut_further(tmp_path: Path) -
     assert _read_line(tmp_path, "don't\u00a0buy this/n mac's-os .").words == ("don't", "buy", "this", "mac's-os", ".")
 
 
-def test_a_second_run_is_context_and_a_warning(tmp_path: Path) -> None:
+def test_a_second_run_is_context_and_mixed_tags_take_the_first_label_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "odd.txt"
     path.write_text("is obama/0 good y/n\n")
     assert read(path)[0].words == ("is", "obama", "good", "y/n")
     assert [(p.line, p.rejected, "y/n" in p.what) for p in check(path).problems] == [(1, False, True)]
-
-
-def test_mixed_tags_take_the_first_label_and_are_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "odd.txt"
     path.write_text("they load/p webpages/0 fast\n")
     assert (read(path)[0].label, read(path)[0].aspect_text) == ("positive", "load webpages")
     assert check(path).problems[0].rejected is False
@@ -60,16 +56,18 @@ def test_a_bare_tag_is_no_target(tmp_path: Path) -> None:
         _read_line(tmp_path, "uninstall /n it")
 
 
-def test_a_context_word_that_looks_tagged_before_the_aspect_cannot_be_written() -> None:
+def test_what_a_format_has_no_place_for_cannot_be_written() -> None:
     example = Example.from_text("a y/n menu", (6, 10), label="positive")
     with pytest.raises(InputError, match="looks tagged"):
         tagged.encode([example])
-
-
-def test_a_label_without_a_tag_cannot_be_written() -> None:
     example = Example.from_text("a menu", (2, 6), label="conflict")
     with pytest.raises(InputError, match="'conflict' has no tag"):
         tagged.encode([example])
+    example = Example.from_spans(
+        "pay $T$ here", ((0, 3), (4, 7), (8, 12)), (8, 12), label="neutral", id="1", sentence_id="1"
+    )
+    with pytest.raises(InputError, match="contains"):
+        three_line.encode([example])
 
 
 def _file(tmp_path: Path, content: str) -> Path:
@@ -99,14 +97,6 @@ def test_reading_goes_on_after_a_missing_line(tmp_path: Path) -> None:
     report = check(_file(tmp_path, "a $T$\nx\nb $T$\ny\n1\nstray\nc $T$\nz\n0\n"))
     assert report.instances == 2
     assert [problem.line for problem in report.problems] == [1, 6]
-
-
-def test_a_text_with_the_placeholder_in_it_cannot_be_written() -> None:
-    example = Example.from_spans(
-        "pay $T$ here", ((0, 3), (4, 7), (8, 12)), (8, 12), label="neutral", id="1", sentence_id="1"
-    )
-    with pytest.raises(InputError, match="contains"):
-        three_line.encode([example])
 
 
 def test_lines_are_texts_and_blank_ones_are_skipped(tmp_path: Path) -> None:

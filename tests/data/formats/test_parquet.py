@@ -15,17 +15,11 @@ from pssa.errors import InputError
 pyarrow = pytest.importorskip("pyarrow")
 
 
-def test_everything_about_an_example_survives(tmp_path: Path) -> None:
+def test_everything_about_an_example_survives_also_without_the_extension(tmp_path: Path) -> None:
     example = replace(Example.from_text("a menu, a bar", (2, 6), label="neutral", id="7"), tags=("hard",))
-    path = tmp_path / "out.parquet"
+    path = tmp_path / "out"
     path.write_bytes(parquet.encode([example]))
     assert tuple(read(path)) == (example,)
-
-
-def test_parquet_is_recognised_without_its_extension(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_bytes(parquet.encode([Example.from_text("a menu", (2, 6), label="neutral")]))
-    assert len(read(path)) == 1
 
 
 def test_rows_are_streamed_with_their_numbers_and_all_their_columns(tmp_path: Path) -> None:

@@ -68,12 +68,6 @@ def test_malformed_xml_names_its_line_and_keeps_what_came_before(tmp_path: Path)
     assert [(problem.line, problem.rejected) for problem in report.problems] == [(11, True)]
 
 
-def test_declared_entities_are_refused(tmp_path: Path) -> None:
-    bomb = '<!DOCTYPE s [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><s><text>&b;</text></s>'
-    with pytest.raises(InputError, match="refused"):
-        read(_file(tmp_path, bomb))
-
-
 def test_text_with_markup_quotes_and_line_ends_survives(tmp_path: Path) -> None:
     text = "a <b> & \"menu\"\r\nof 'x'\tend"
     path = tmp_path / "out.xml"
