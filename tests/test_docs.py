@@ -65,14 +65,11 @@ def test_no_number_in_a_table_has_an_address_which_would_end_its_cell(page: Path
     assert [row for row in rows if "<!--=" in row] == []
 
 
-def test_a_stale_number_is_replaced(script: ModuleType) -> None:
+def test_a_stale_number_is_replaced_and_one_that_no_table_has_is_an_error(script: ModuleType) -> None:
     stale = "gains <!--=overall/overall-gains|MN;LAPTOP|again|macro-F1|+.2f-->+9.99<!--/--> points"
     filled = script.filled(stale)
     assert "+9.99" not in filled
     assert re.search(r"-->[+-]\d\.\d\d<!--/-->", filled)
-
-
-def test_a_number_that_no_table_has_is_an_error(script: ModuleType) -> None:
     with pytest.raises(SystemExit, match="overall-gains"):
         script.filled("<!--=overall/overall-gains|MN;MOON|again|macro-F1|+.2f-->1<!--/-->")
 

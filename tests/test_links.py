@@ -43,14 +43,11 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
     assert broken_links(page) == []
 
 
-def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+def test_links_that_lead_nowhere_are_found_and_anchors_are_those_of_headings(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "# `Two` words\n\n[a](#two-words) [b](#gone) [c](none.md) [d](page.md#two-words) [e](https://x.org)\n"
     )
     assert broken_links(page) == ["#gone", "none.md"]
-
-
-def test_anchors_are_those_of_headings_outside_of_code() -> None:
     text = "# Can it be trusted?\n## Same\n## Same\n```sh\n# no heading\n```\n### Labels and `conflict`\n"
     assert anchors_in(text) == {"can-it-be-trusted", "same", "same-1", "labels-and-conflict"}

@@ -39,12 +39,10 @@ def loaded_after(statement: str) -> set[str]:
     return set(found.stdout.split())
 
 
-def test_the_public_names_are_these_and_no_others() -> None:
+def test_the_public_names_are_these_sorted_and_listed() -> None:
     assert pssa.__all__ == SURFACE
-
-
-def test_the_public_names_are_sorted() -> None:
     assert pssa.__all__ == sorted(pssa.__all__)
+    assert set(SURFACE) <= set(dir(pssa))
 
 
 @pytest.mark.parametrize("name", SURFACE)
@@ -54,17 +52,15 @@ def test_every_public_name_resolves_to_a_documented_thing_of_that_name(name: str
     assert thing.__doc__
 
 
-def test_the_public_names_can_be_listed() -> None:
-    assert set(SURFACE) <= set(dir(pssa))
-
-
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'pssa' has no attribute 'trian'"):
         getattr(pssa, "trian")  # noqa: B009
 
 
-def test_importing_the_package_loads_neither_torch_nor_numpy() -> None:
+def test_imports_reading_and_help_load_no_torch() -> None:
     assert not loaded_after("import pssa") & {"torch", "numpy", "safetensors", "rich"}
+    assert "torch" not in loaded_after("import pssa; pssa.read; pssa.check; pssa.Corpus")
+    assert "torch" not in loaded_after("import pssa.cli")
 
 
 @pytest.mark.parametrize(("given", "expected"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
@@ -75,20 +71,9 @@ def test_threads_that_wait_sleep_unless_the_user_wants_otherwise(given: dict[str
     assert found.stdout == f"{expected}\n"
 
 
-def test_reading_data_does_not_load_torch() -> None:
-    assert "torch" not in loaded_after("import pssa; pssa.read; pssa.check; pssa.Corpus")
-
-
-def test_the_help_of_the_command_does_not_load_torch() -> None:
-    assert "torch" not in loaded_after("import pssa.cli")
-
-
-def test_the_package_is_typed_and_says_its_version() -> None:
+def test_the_package_is_typed_and_its_citation_has_its_version() -> None:
     assert (Path(pssa.__file__).parent / "py.typed").is_file()
     assert pssa.__version__
-
-
-def test_the_citation_has_the_version_of_the_package() -> None:
     citation = Path(__file__).parents[1] / "CITATION.cff"
     assert f"\nversion: {pssa.__version__}\n" in citation.read_text("utf-8")
 

@@ -65,14 +65,6 @@ def test_every_answer_has_a_score_and_its_reasons_in_the_text() -> None:
         assert text[top.start : top.end] == {"waiter": "rude", "soup": "lovely"}[answer.aspect]
 
 
-def test_a_named_aspect_is_judged_as_if_it_had_been_found() -> None:
-    classifier, text = pssa.load("starter"), "The waiter was rude, but the soup was lovely."
-    for found in classifier.predict(text):
-        named = classifier.predict(text, (found.start, found.end))
-        assert named.label == found.label
-        assert named.probabilities == pytest.approx(found.probabilities, abs=1e-6)
-
-
 def test_it_answers_without_torch_and_transformers() -> None:
     program = """
 import sys

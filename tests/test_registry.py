@@ -11,23 +11,14 @@ from pssa.errors import InputError
 from pssa.registry import Registry
 
 
-def test_names_are_the_public_modules_of_the_package() -> None:
+def test_names_are_those_of_public_modules_and_stand_for_what_they_provide() -> None:
     names = Registry("pssa.saliency", "saliency").names()
     assert "leave_one_out" in names
     assert not any(name.startswith("_") for name in names)
-
-
-def test_names_may_be_written_with_dashes() -> None:
     registry = Registry("pssa.saliency", "saliency", separator="-")
     assert registry.module("leave-one-out").__name__ == "pssa.saliency.leave_one_out"
-
-
-def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"saliency 'grad'.*gradient"):
         Registry("pssa.saliency", "saliency").find("grad")
-
-
-def test_the_first_public_name_of_a_module_is_what_it_is_there_for() -> None:
     assert Registry("pssa.models", "model").find("memnet").__name__ == "MemoryNetwork"
 
 

@@ -30,17 +30,12 @@ def lines(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_xml_keeps_sentences_without_aspects_and_conflicts(tmp_path: Path) -> None:
-    one, two, three = read_sentences(write(tmp_path, "train.xml", XML))
+@pytest.mark.parametrize("content", [XML, XML.replace("\n", " ")])
+def test_xml_keeps_sentences_without_aspects_and_conflicts(tmp_path: Path, content: str) -> None:
+    one, two, three = read_sentences(write(tmp_path, "train.xml", content))
     assert [one.text[start:end] for start, end in one.aspects] == ["screen", "battery life"]
     assert (two.text, two.aspects) == ("I bought it in May.", ())
     assert (three.text, three.aspects) == ("Food & wine", ((7, 11),))
-
-
-def test_xml_on_one_line_has_the_same_sentences(tmp_path: Path) -> None:
-    joined = write(tmp_path, "joined.xml", XML.replace("\n", " "))
-    expected = [(one.text, one.aspects) for one in read_sentences(write(tmp_path, "train.xml", XML))]
-    assert [(one.text, one.aspects) for one in read_sentences(joined)] == expected
 
 
 def test_opinions_of_later_years_count_once_and_null_is_no_aspect(tmp_path: Path) -> None:

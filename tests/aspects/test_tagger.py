@@ -49,13 +49,10 @@ def test_tags_of_neighbours_and_of_parts_of_words() -> None:
     assert spans_of([B, I, B, O], spans) == ((0, 12), (13, 19))
 
 
-def test_decoding_takes_the_best_valid_sequence() -> None:
+def test_decoding_takes_the_best_valid_sequence_and_gives_up_a_likely_o_for_it() -> None:
     # Alone, the second word is best as I (0.5), but the first is surely O; then B (0.3) and O (0.2) remain.
     probabilities = torch.tensor([[0.98, 0.01, 0.01], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
     assert decode(probabilities.log().T[None], torch.tensor([3])) == [[O, B, I]]
-
-
-def test_decoding_gives_up_a_likely_o_for_a_more_likely_rest() -> None:
     # O then I is forbidden: 0.55 * 0.02 (O O) and 0.55 * 0.03 (O B) lose to 0.45 * 0.95 (B I).
     probabilities = torch.tensor([[0.55, 0.45, 0.0], [0.02, 0.03, 0.95]])
     assert decode(probabilities.log().T[None], torch.tensor([2])) == [[B, I]]

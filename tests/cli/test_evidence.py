@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.cli.command import Command
 
-from pssa.cli import main
 from pssa.data.evidence import Evidence, Finding, Header, RoundReport
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
@@ -40,23 +38,8 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def _json(capsys: pytest.CaptureFixture[str], *words: str | Path) -> Any:
-    assert main(["evidence", *map(str, words), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def _text(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
-    assert main(["evidence", *map(str, words)]) == 0
-    return capsys.readouterr().out
-
-
-def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
-    assert main(["evidence", *map(str, words)]) == 2
-    return capsys.readouterr().err
-
-
-def test_stats_prints_one_json_object(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _json(capsys, "stats", path, "--limit", "1")
+def test_stats_prints_one_json_object(path: Path, command: Command) -> None:
+    found = command("evidence", "stats", path, "--limit", "1", "--json").json
     assert (found["examples"], found["active"], found["misleading"]) == (2, 2, 1)
     empty = {"active": 0, "misleading": 0, "mean_entropy": None}
     assert found["per_iteration"] == [
@@ -70,8 +53,8 @@ def test_stats_prints_one_json_object(path: Path, capsys: pytest.CaptureFixture[
     assert found["rounds"][0]["open_share"] == 0.75
 
 
-def test_stats_prints_tables_for_people(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = _text(capsys, "stats", path)
+def test_stats_prints_tables_for_people(path: Path, command: Command) -> None:
+    shown = command("evidence", "stats", path).out
     assert "2 examples, 0 of them without findings; 2 active and 1 misleading words" in shown
     for title in ("mining log", "findings", "most frequent active words", "most frequent misleading words"):
         assert title in shown
@@ -79,18 +62,16 @@ def test_stats_prints_tables_for_people(path: Path, capsys: pytest.CaptureFixtur
     assert (shown.count("┃ round"), shown.count("iteration")) == (2, 0)
 
 
-def test_show_marks_the_words_so_that_they_can_be_read_without_colour(
-    path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _text(capsys, "show", path).splitlines() == [
+def test_show_marks_the_words_so_that_they_can_be_read_without_colour(path: Path, command: Command) -> None:
+    assert command("evidence", "show", path).out.splitlines() == [
         "a positive: Huge[+1] [wine list], but[-4] slow",
         "b negative: a huge [[+1][bar]]",
     ]
 
 
 @pytest.mark.parametrize("which", [("--id", "a"), ("--word", "HUGE"), ("--limit", "1")])
-def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str]) -> None:
-    shown = _json(capsys, "show", path, *which)
+def test_show_selects_examples(path: Path, command: Command, which: tuple[str, str]) -> None:
+    shown = command("evidence", "show", path, *which, "--json").json
     assert [example["id"] for example in shown["examples"]] == ["a"]
     assert shown["examples"][0]["shown"] == "Huge[+1] [wine list], but[-4] slow"
 
@@ -102,17 +83,14 @@ def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], w
         (("--word", "slow"), "has no finding 'slow'"),
     ],
 )
-def test_show_refuses_what_is_not_there(
-    path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str], said: str
-) -> None:
-    assert said in _refused(capsys, "show", path, *which)
+def test_show_refuses_what_is_not_there(path: Path, command: Command, which: tuple[str, str], said: str) -> None:
+    assert said in command("evidence", "show", path, *which).refusal
 
 
-def test_edits_are_made_in_the_order_given_and_kept_in_the_header(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_edits_are_made_in_the_order_given_and_kept_in_the_header(path: Path, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "edited.jsonl"
-    done = _json(capsys, "edit", path, "--out", out, "--flip", "huge", "but", "--keep", "active", "--drop-word", "[")
+    edits = ("--flip", "huge", "but", "--keep", "active", "--drop-word", "[")
+    done = command("evidence", "edit", path, "--out", out, *edits, "--json").json
     said = ["flip 'huge': 1 changed", "flip 'but': 1 changed", "keep active: 1 changed", "drop-word '[': 1 changed"]
     assert done == {"output": str(out), "edits": said, "active": 1, "misleading": 0}
     edited = read_evidence(out)
@@ -120,27 +98,27 @@ def test_edits_are_made_in_the_order_given_and_kept_in_the_header(
     assert [finding.word for finding in edited.examples[0].findings] == [4]
 
 
-def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, command: Command) -> None:
     before = path.read_bytes()
-    assert "exists" in _refused(capsys, "edit", path, "--out", path, "--flip", "but")
+    assert "exists" in command("evidence", "edit", path, "--out", path, "--flip", "but").refusal
     assert path.read_bytes() == before
-    _text(capsys, "edit", path, "--out", path, "--force", "--flip", "but")
+    assert command("evidence", "edit", path, "--out", path, "--force", "--flip", "but").code == 0
     assert read_evidence(path).header.edits == ("flip 'but': 1 changed",)
 
 
-def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--keep" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
+def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, command: Command) -> None:
+    assert "--keep" in command("evidence", "edit", path, "--out", tmp_path / "out.jsonl").refusal
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_diff_names_the_words_that_differ(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_names_the_words_that_differ(path: Path, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "edited.jsonl"
-    _text(capsys, "edit", path, "--out", out, "--flip", "but", "--drop-word", "huge")
-    shown = _text(capsys, "diff", path, out)
+    assert command("evidence", "edit", path, "--out", out, "--flip", "but", "--drop-word", "huge").code == 0
+    shown = command("evidence", "diff", path, out).out
     assert shown.splitlines() == [
         "0 added, 1 removed, 1 flipped, 1 the same",
         "a: removed Huge (active); flipped but (active)",
     ]
-    found = _json(capsys, "diff", path, out)
+    found = command("evidence", "diff", path, out, "--json").json
     assert (found["added"], found["removed"], found["flipped"], found["same"]) == (0, 1, 1, 1)
     assert found["examples"][0]["removed"] == [{"word": 0, "text": "Huge", "kind": "active"}]

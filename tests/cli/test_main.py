@@ -174,13 +174,10 @@ def test_an_option_without_its_value_says_which_there_are(command: Command, word
     assert command("train", *words).err == f"pssa: {said}; see pssa train --help\n"
 
 
-def test_the_beginning_of_an_option_means_the_one_that_others_continue() -> None:
+def test_the_beginning_of_an_option_means_the_one_that_others_continue_or_is_ambiguous(command: Command) -> None:
     words = ["predict", "starter", "--input", "x", "--out", "y.csv", "--aspect", "bar"]
     found = build_parser().parse_args(words)
     assert (found.output, found.output_format, found.aspects) == ("y.csv", None, "bar")
-
-
-def test_the_beginning_of_several_options_is_ambiguous(command: Command) -> None:
     assert "ambiguous option: --enc could match --encoder, --encoding" in command("train", "--enc", "x").err
 
 

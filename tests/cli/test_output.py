@@ -10,14 +10,9 @@ from tests.cli.command import Command
 import pssa
 from pssa import cli
 from pssa.cli import train
-from pssa.cli._output import counted, print_table, say
+from pssa.cli._output import print_table, say
 from pssa.data.example import Corpus
 from pssa.errors import PssaWarning
-
-
-@pytest.mark.parametrize(("count", "said"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
-def test_a_noun_takes_an_s_unless_there_is_one(count: int, said: str) -> None:
-    assert counted(count, "row") == said
 
 
 def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

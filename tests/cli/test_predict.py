@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.predict import Job, LocalEngine, Progress, Scoring, Summary, predict
+from pssa.predict import Progress, Summary
 from pssa.progress import RowProgress
 from pssa.runs import Config
 
@@ -142,29 +142,22 @@ def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Pat
     assert json.loads(result.err)["rows"] == 1
 
 
-def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
+def test_an_interrupted_job_says_what_is_kept_and_is_gone_on_with(
+    command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target, fine = tmp_path / "out.jsonl", source.read_text()
-    job = Job(run, (str(source),), str(target), scoring=Scoring(device="cpu"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
-        with pytest.raises(KeyboardInterrupt):
-            predict(job, LocalEngine(), interrupt)
     words = ("predict", run, "--input", source, "--output", target, "--device", "cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
+        patch.setattr("pssa.progress.RowProgress.__call__", lambda bar, now: interrupt(now))
+        result = command(*words)
+    assert result.code == 130
+    assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"
     assert "holds an unfinished job with 8 rows; resume it with --resume" in command(*words).refusal
     assert "give one of the two" in command(*words, "--resume", "--force").refusal
     assert command(*words, "--resume", "--json").json["rows"] == 20
     assert [row["key"] for row in rows_of(target)] == list(range(20))
     assert source.read_text() == fine
-
-
-def test_an_interrupt_says_what_is_kept_and_how_to_resume(
-    command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 8)
-    monkeypatch.setattr("pssa.progress.RowProgress.__call__", lambda bar, now: interrupt(now))
-    result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
-    assert result.code == 130
-    assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"
 
 
 @pytest.mark.filterwarnings("always:.*nothing was done:UserWarning")

@@ -62,12 +62,6 @@ def test_a_mining_that_found_nothing_is_a_warning(command: Command, tiny: Tiny, 
     assert again.err == "pssa: warning: nothing was supervised: the evidence has no word\n"
 
 
-def test_json_is_one_object(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    found = command("train", *tiny, "--out", tmp_path / "run", "--json").json
-    assert (found["run"], found["instances"], found["epochs"]) == (str(tmp_path / "run"), 60, 2)
-    assert found["labels"] == {"positive": 22, "negative": 23, "neutral": 15}
-
-
 @pytest.mark.filterwarnings("always:.*ignores:UserWarning")
 def test_an_option_that_the_method_makes_no_use_of_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     words = ("--iterations", "1", "--set", "mining.epsilon=2", "--out", tmp_path / "run")
@@ -188,8 +182,10 @@ def test_what_a_resumed_run_would_ignore_is_refused(
     assert "--resume" in refusal
 
 
-def test_resuming_a_finished_run_sums_it_up(command: Command, run: Path) -> None:
-    assert command("train", "--resume", run, "--json").json["epochs"] == 2
+def test_resuming_a_finished_run_sums_it_up_in_one_json_object(command: Command, run: Path) -> None:
+    found = command("train", "--resume", run, "--json").json
+    assert (found["run"], found["instances"], found["epochs"]) == (str(run), 60, 2)
+    assert found["labels"] == {"positive": 22, "negative": 23, "neutral": 15}
 
 
 def test_an_interruption_before_there_is_a_run_gives_no_advice(

@@ -32,7 +32,7 @@ def means(hits: Hits, part: str = "value") -> list[float]:
     return [getattr(each, part).mean for each in (hits.precision_at_1, hits.recall_at_3, hits.mass)]
 
 
-def test_hits_are_those_counted_by_hand() -> None:
+def test_hits_are_those_counted_by_hand_and_chance_is_the_share_of_marked_words() -> None:
     found = measure_agreement({"s": SCORES}, MARKED, CORPUS, LABELS)
     assert (found.instances, found.left_out) == (2, 1)
     overlap = found.saliencies["s"]
@@ -41,10 +41,6 @@ def test_hits_are_those_counted_by_hand() -> None:
     assert means(overlap.per_label["no"]) == pytest.approx([0, 1, 0.1])
     assert means(overlap.overall) == pytest.approx([0.5, 1, 0.35])
     assert [overlap.overall.instances, *(hits.instances for hits in overlap.per_label.values())] == [2, 1, 1]
-
-
-def test_chance_is_the_share_of_marked_words() -> None:
-    overlap = measure_agreement({"s": SCORES}, MARKED, CORPUS, LABELS).saliencies["s"]
     assert means(overlap.per_label["yes"], "control") == pytest.approx([2 / 5, 3 / 5, 2 / 5])
     assert means(overlap.per_label["no"], "control") == pytest.approx([1 / 3, 1, 1 / 3])
     assert means(overlap.per_label["yes"], "difference") == pytest.approx([3 / 5, 2 / 5, 1 / 5])

@@ -239,19 +239,13 @@ def test_the_others_stay_in_order_with_the_aspect_among_them(
     assert "  " not in short.text
 
 
-def test_hidden_words_stay_hidden_where_they_come_to_stand() -> None:
+def test_what_is_cut_out_changes_neither_label_nor_id_nor_what_is_hidden_nor_the_aspect() -> None:
     whole = example("so the screen is great").hide([4])
     assert cut_words(whole, [0, 3]).hidden == {2}
     assert cut_words(whole, [4]).hidden == frozenset()
-
-
-def test_what_is_cut_out_changes_neither_label_nor_id() -> None:
     whole = replace(example("a great screen", label="yes"), id="n7", tags=("odd",))
     short = cut_words(whole, [1])
     assert (short.id, short.sentence_id, short.label, short.tags) == ("n7", whole.sentence_id, "yes", ("odd",))
-
-
-def test_the_aspect_cannot_be_cut_out() -> None:
     with pytest.raises(InputError, match="the aspect of example 0 cannot be cut"):
         cut_words(example("a great screen"), [1, 2])
 

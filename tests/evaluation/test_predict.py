@@ -65,11 +65,8 @@ def test_a_sentence_is_encoded_once_for_all_its_aspects(name: str) -> None:
     assert encoded(model, corpus_for(), 3) == [3, 1]
 
 
-def test_an_encoder_that_sees_the_aspect_reads_every_row() -> None:
+def test_every_row_is_read_where_the_aspect_is_seen_or_self_attention_refined() -> None:
     assert encoded(build("bertabsa_cls"), corpus_for(pair=True), 256) == [8]
-
-
-def test_where_self_attention_is_refined_every_row_is_read() -> None:
     model = build("bertabsa", refine="average")
     assert encoded(model, corpus_for(), 256) == [8]
     torch.testing.assert_close(

@@ -102,12 +102,9 @@ def test_short_sentences_and_those_without_differences_are_left_out_and_counted(
     assert found.kendall.high == pytest.approx(1)
 
 
-def test_where_no_sentence_can_be_compared_there_is_no_number() -> None:
+def test_every_pair_is_compared_once_and_without_a_sentence_there_is_no_number() -> None:
     [found] = correlate({"a": torch.ones(2, 3), "b": torch.ones(2, 3)}, torch.ones(2, 3, dtype=torch.bool))
     assert (found.kendall, found.spearman, found.instances, found.left_out) == (None, None, 0, 2)
-
-
-def test_every_pair_is_compared_once() -> None:
     scores = {name: torch.rand(5, 4, generator=torch.Generator().manual_seed(0)) for name in "abc"}
     pairs = correlate(scores, torch.ones(5, 4, dtype=torch.bool))
     assert [(pair.first, pair.second) for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]

@@ -9,14 +9,11 @@ from pssa.errors import InputError
 from pssa.evaluation.shares import ShareEstimator, adjust, fisher_exact, trend, wilson
 
 
-def test_two_labels_are_corrected_as_rogan_and_gladen_do() -> None:
+def test_labels_are_corrected_as_rogan_and_gladen_do_by_the_inverse_matrix() -> None:
     # Sensitivity 0.9, specificity 0.8, 62 % answered positive: (0.62 + 0.8 - 1) / (0.9 + 0.8 - 1) = 0.6.
     found = ShareEstimator([[900, 100], [200, 800]]).estimate([620, 380])
     assert [round(one.counted, 9) for one in found] == [0.62, 0.38]
     assert [round(one.corrected, 9) for one in found] == [0.6, 0.4]
-
-
-def test_three_labels_are_corrected_by_the_inverse_matrix() -> None:
     # True shares 0.5, 0.3, 0.2; of the first, 80 % are recognised and 20 % taken for the second; the others are recognised.
     found = ShareEstimator([[80, 20, 0], [0, 100, 0], [0, 0, 100]]).estimate([400, 400, 200])
     assert [round(one.corrected, 9) for one in found] == [0.5, 0.3, 0.2]

@@ -169,7 +169,7 @@ def test_an_override_that_is_no_value_is_taken_as_text(text: str) -> None:
     assert parse_value(text) == text
 
 
-def test_a_run_that_has_vanished_is_not_made_again_in_part(tmp_path: Path) -> None:
+def test_a_run_that_has_vanished_or_was_emptied_is_neither_made_again_nor_called_finished(tmp_path: Path) -> None:
     directory = RunDirectory(write_run(tmp_path / "run"))
     shutil.rmtree(directory.root)
     with pytest.raises(RunError, match="run has vanished while it was written"):
@@ -177,9 +177,6 @@ def test_a_run_that_has_vanished_is_not_made_again_in_part(tmp_path: Path) -> No
     with pytest.raises(RunError, match="run cannot be written: No such file or"), directory.locked():
         pass
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_that_was_emptied_is_not_called_finished(tmp_path: Path) -> None:
     directory = RunDirectory(write_run(tmp_path / "run"))
     (directory.root / "config.toml").touch()
     directory.require_whole()
@@ -198,13 +195,11 @@ def test_what_a_killed_process_had_begun_is_cleared_away_by_the_next(tmp_path: P
     assert {path.name for path in directory.root.rglob("*")} - before == {".lock", "stages", "final"}
 
 
-def test_a_checkpoint_for_which_there_is_no_room_names_its_file(tmp_path: Path) -> None:
+def test_a_file_for_which_there_is_no_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = FileStore(tmp_path / "gone" / "checkpoint.safetensors")
     with pytest.raises(RunError, match=r"gone/checkpoint\.safetensors cannot be"):
         store.save(Checkpoint({"model.weight": torch.ones(2)}, ()))
 
-
-def test_a_full_disk_names_the_file_that_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -191,13 +191,10 @@ def test_rows_after_a_line_that_is_too_long_or_holds_a_nul_are_read(
     assert isinstance(last, Row)
 
 
-def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:
+def test_a_header_that_is_too_long_or_binary_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(LINE)
     with pytest.raises(InputError, match="line 1: is longer than 4194304 bytes"):
         read(tmp_path / "x.csv")
-
-
-def test_a_file_of_many_nuls_is_binary(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes("text,aspect\na menu,menu\n".encode("utf-16-le"))
     with pytest.raises(InputError, match="is a binary file"):
         read(tmp_path / "x.csv")

@@ -1,4 +1,4 @@
-"""None"""
+"""What is counted of mentions, which words and quotations tell it, and which differences are marked."""
 
 from __future__ import annotations
 

@@ -31,13 +31,11 @@ def test_drivers_are_content_words_with_what_turns_them_around(
     assert found.driver == expected[0]
 
 
-def test_shares_of_a_driver_add_up() -> None:
+def test_shares_of_a_driver_add_up_and_notes_are_those_of_the_model() -> None:
     assert mention("The food was not fresh.", "food", shares={"not": 0.25, "fresh": 0.5}).drivers == [
         ("not fresh", 0.75)
     ]
 
-
-def test_notes_of_the_model_are_told_from_a_column_of_the_user() -> None:
     def notes(**fields: Any) -> list[str]:
         return mention("The food.", "food", **fields).notes
 

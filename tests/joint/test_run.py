@@ -69,7 +69,7 @@ def first_batch(encoder: Path, aspects: str = "opinions") -> JointBatch:
     return collate(joint_examples(AnnotatedSentences([review, neutral], aspects), pieces, LABELS))
 
 
-def test_what_annotators_marked_says_which_tags_may_be_right(encoder: Path) -> None:
+def test_what_annotators_marked_says_which_tags_may_be_right_and_what_is_evidence(encoder: Path) -> None:
     opinions, everything, some = (first_batch(encoder, kind).tags for kind in ("opinions", "all", "some"))
     # B-opinion, I-opinion, B-mention, I-mention, O; the words are The, food or water, was, good or here.
     assert opinions[0, 1].tolist() == [True, False, False, False, False]
@@ -77,9 +77,6 @@ def test_what_annotators_marked_says_which_tags_may_be_right(encoder: Path) -> N
     assert everything[0, 0].tolist() == [False, False, False, False, True]
     assert everything[1, 1].tolist() == [True, False, True, False, False]  # a neutral aspect has an opinion, or none
     assert some.all()
-
-
-def test_marked_words_are_the_evidence_of_their_aspect(encoder: Path) -> None:
     batch = first_batch(encoder)
     assert batch.evidence.tolist() == [[False, False, False, True], [False] * 4, [False] * 4, [False] * 4]
     assert batch.labels.tolist() == [0, 2]

@@ -74,17 +74,14 @@ def runtime() -> JointRuntime:
     return make_runtime(WORDS)
 
 
-def test_each_aspect_is_found_and_judged_in_its_own_sentence(runtime: JointRuntime) -> None:
+def test_each_aspect_is_judged_in_its_own_sentence_and_words_of_the_text_say_why(runtime: JointRuntime) -> None:
     first, second = runtime.start([Question(TEXT)])()[0]
     assert (first.aspect, first.start, first.label) == ("food", 4, "positive")
     assert (second.aspect, second.start, second.label) == ("food", 23, "negative")
     assert sum(first.probabilities.values()) == pytest.approx(1)
     assert first.score is not None
     assert first.score > 0.99
-
-
-def test_the_words_of_an_answer_say_why_and_are_places_in_the_text(runtime: JointRuntime) -> None:
-    for answer in runtime.start([Question(TEXT)])()[0]:
+    for answer in (first, second):
         top = max(answer.words, key=lambda word: word.share)
         assert TEXT[top.start : top.end] == {"positive": "good", "negative": "bad"}[answer.label]
         assert sum(word.share for word in answer.words) == pytest.approx(1, abs=1e-5)
@@ -156,14 +153,11 @@ def test_the_spans_are_those_of_the_best_sequence(seed: int) -> None:
     assert float(chances[np.arange(6), tags].sum()) == pytest.approx(best_by_trying(chances), abs=1e-4)
 
 
-def test_pieces_belong_to_the_word_in_which_they_begin() -> None:
+def test_pieces_belong_to_the_word_in_which_they_begin_and_the_last_are_lost_if_too_many() -> None:
     (sentence,) = make_pieces(("food",)).read(["The food was good."])
     inside = sentence.piece_words[sentence.piece_words != SPECIAL]
     assert sentence.piece_words[0] == sentence.piece_words[-1] == SPECIAL
     assert sorted({*inside.tolist()}) == list(range(len(sentence.words)))
-
-
-def test_a_sentence_that_is_too_long_loses_its_last_pieces() -> None:
     (sentence,) = make_pieces(("food",), 16).read(["food " * 100])
     assert len(sentence.ids) == 16
     assert sentence.piece_words[-1] == SPECIAL

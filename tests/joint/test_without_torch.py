@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.joint.test_run import LINES
 from tests.models.encoders import write_encoder
 
 import pssa
@@ -17,12 +18,6 @@ from pssa.runs.training_run import write_run
 pytestmark = pytest.mark.slow
 
 TEXTS = ("The food was good. The waiter was bad.", "Love it!", "")
-LINES = (
-    "The food was good .####[([1], [3], 'POS')]####food",
-    "The waiter was bad .####[([1], [3], 'NEG')]####food",
-    "Love it !####[([-1], [0], 'POS')]####food",
-    "It is here .####[]####food",
-)
 BLOCKED = """
 import json, sys
 sys.modules["torch"] = sys.modules["transformers"] = None
@@ -89,15 +84,8 @@ def test_pssa_predict(folder: Path, expected: list[list[list[object]]], tmp_path
 
 
 def test_pssa_insights(folder: Path, tmp_path: Path) -> None:
-    words = (
-        "insights",
-        folder / "exported",
-        "--input",
-        folder / "rows.jsonl",
-        "--out",
-        tmp_path / "page.html",
-    )
-    printed(COMMAND, *words)
+    words = (folder / "exported", "--input", folder / "rows.jsonl", "--out", tmp_path / "page.html")
+    printed(COMMAND, "insights", *words)
     assert (tmp_path / "page.html").is_file()
 
 

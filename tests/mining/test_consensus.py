@@ -50,28 +50,25 @@ def test_enough_models_must_be_right(least: int, heard: bool) -> None:
     assert bool(hear(TWO_RIGHT, least_right=least).findings[0]) == heard
 
 
-def test_one_that_is_right_is_enough_where_that_is_asked_for() -> None:
+def test_one_that_is_right_is_enough_where_that_is_asked_for_and_none_says_nothing() -> None:
     ((finding,),) = hear((WRONG, WRONG, RIGHT), least_right=1).findings
     assert (finding.word, finding.score, finding.entropy) == (3, 1.0, 0.0)
-
-
-def test_where_all_are_wrong_nothing_is_said() -> None:
     for soft in (False, True):
         mined = hear((WRONG, WRONG, WRONG), least_right=1, threshold=0.0, soft=soft)
         assert mined.findings == ((),)
         assert mined.rounds[0].accuracy == 0
 
 
-def test_soft_consensus_expects_the_mean_itself_of_every_word_with_a_share() -> None:
+def test_soft_consensus_expects_the_mean_itself_of_every_word_that_matters_in_one_round() -> None:
     (findings,) = hear(TWO_RIGHT, soft=True).findings
     assert [(finding.word, finding.expected) for finding in findings] == [(1, 0.75), (0, 0.125), (2, 0.125)]
     assert all(finding.score == finding.expected and finding.kind == "active" for finding in findings)
-
-
-def test_shares_too_small_to_matter_are_left_out() -> None:
     seen = [look(RIGHT, (0.992, 0.008, 0.0, 0.0))] * 2
-    (findings,) = agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(0.5, soft=True)).findings
-    assert [finding.word for finding in findings] == [0]
+    (few,) = agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(0.5, soft=True)).findings
+    assert [finding.word for finding in few] == [0]
+    mined = hear(TWO_RIGHT, words=3, soft=True)
+    assert {finding.iteration for finding in mined.findings[0]} == {1}
+    assert [report.active for report in mined.rounds] == [3]
 
 
 @pytest.mark.parametrize(
@@ -91,12 +88,9 @@ def test_several_words_can_be_taken_each_as_a_round_of_its_own(
     assert [(finding.word, finding.iteration) for finding in findings] == taken
 
 
-def test_fewer_words_are_the_first_rounds_of_more() -> None:
+def test_fewer_words_are_the_first_rounds_of_more_and_every_round_is_reported() -> None:
     many, few = (hear(TWO_RIGHT, words=words, threshold=0.1).findings[0] for words in (3, 2))
     assert tuple(finding for finding in many if finding.iteration <= 2) == few
-
-
-def test_every_round_of_several_words_is_reported() -> None:
     reports = hear(TWO_RIGHT, words=4, threshold=0.1).rounds
     assert [(report.iteration, report.active, report.open_share) for report in reports] == [
         (1, 1, 1.0),
@@ -109,25 +103,15 @@ def test_every_round_of_several_words_is_reported() -> None:
     }
 
 
-def test_a_distribution_is_one_round_however_many_words_are_asked_for() -> None:
-    mined = hear(TWO_RIGHT, words=3, soft=True)
-    assert {finding.iteration for finding in mined.findings[0]} == {1}
-    assert [report.active for report in mined.rounds] == [3]
-
-
-def test_a_model_says_the_mean_of_what_it_says_by_several_saliencies() -> None:
+def test_saliencies_are_blended_to_their_mean_and_must_agree_like_models() -> None:
     by_attention, by_gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
     both = blend([by_attention, by_gradient])
     assert both.scores.tolist() == [[0.5, 0.25, 0.25, 0.0]]
     assert torch.equal(both.probabilities, by_attention.probabilities)
-
-
-def test_saliencies_must_agree_like_models() -> None:
     # By attention alone word 0 has 0.75 twice; by the mean with gradients it has 0.5 twice, which is not above 0.5.
-    attention, gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
     gold = torch.tensor([RIGHT])
-    assert agree([attention] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
-    assert not agree([blend([attention, gradient])] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
+    assert agree([by_attention] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
+    assert not agree([both] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
 
 
 def test_the_report_sums_up_the_looks() -> None:

@@ -86,24 +86,18 @@ def test_mining_does_what_algorithm_1_says_on_drawn_attention(seed: int) -> None
     assert any(active | misleading for active, misleading in expected)
 
 
-def test_the_aspect_is_never_mined_however_much_attention_it_gets() -> None:
+def test_any_word_may_be_mined_but_the_aspect_and_the_only_remaining_candidate() -> None:
     corpus = index("good screen here", "screen")
     model = scripted([[0.1, 0.8, 0.1], [1.0, 0.0, 0.0]], [POSITIVE, POSITIVE])
     mined = run(corpus, [model] * 3, Rule(EVERYWHERE))
     assert words(mined, 0) == [(0, "active")]
     assert words(mined, 1) == []
-
-
-def test_the_only_remaining_candidate_is_never_mined() -> None:
     corpus = index("great screen", "so great screen")
     model = scripted([[1.0, 0.0, 0.0], [0.2, 0.8, 0.0]], [POSITIVE, NEGATIVE])
     mined = run(corpus, [model] * 3, Rule(EVERYWHERE))
     assert words(mined, 0) == []
     assert words(mined, 1) == [(1, "misleading")]
     assert [report.open_share for report in mined.rounds] == [0.5, 0.0, 0.0]
-
-
-def test_a_sentence_final_word_may_be_mined() -> None:
     mined = run(index("the screen is great"), [scripted([[0.1, 0.0, 0.1, 0.8]], [POSITIVE])], Rule(EVERYWHERE))
     assert words(mined, 0) == [(3, "active")]
 

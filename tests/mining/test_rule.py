@@ -29,9 +29,6 @@ def extract(
 
 def test_the_top_word_is_taken_where_entropy_in_bits_is_below_epsilon() -> None:
     assert extract(Rule(epsilon=1.5), [HALVES, QUARTERS, SURE]) == [0, -1, 2]
-
-
-def test_entropy_must_be_below_epsilon_not_equal_to_it() -> None:
     assert extract(Rule(epsilon=1.0), [HALVES]) == [-1]
     assert extract(Rule(epsilon=1.01), [HALVES]) == [0]
 

@@ -18,12 +18,6 @@ BODY = 4 * LSTM + MERGE + GATE
 HEAD = 6 * 3 + 3
 
 
-def test_the_files_of_the_folder_are_the_models() -> None:
-    assert {"bertabsa", "bertabsa_att", "bertabsa_cls", "memnet", "tnet", "tnet_att"} <= set(models.names())
-    assert not any(name.startswith("_") for name in models.names())
-    assert list(models.names()) == sorted(models.names())
-
-
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
 def test_refined_self_attention_counts_as_attention(name: str) -> None:
     assert not models.attends(name, {"refine": "none", "dropout": 0.2})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.aspects.made_taggers import toy_tagger
+from tests.predict.made_rows import read_rows, write_rows
 
 from pssa.errors import InputError, PssaWarning
 from pssa.predict import Job, Progress, find_aspects
@@ -22,25 +22,20 @@ def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy_tagger(tmp_path_factory.mktemp("taggers") / "toy")
 
 
-def lines(path: Path, rows: list[object]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return str(path)
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def lines(path: Path, rows: list[dict[str, Any]]) -> str:
+    return str(write_rows(path, rows))
 
 
 @pytest.mark.slow
 def test_a_row_for_each_aspect_with_the_columns_of_its_text(tagger: Path, tmp_path: Path) -> None:
-    rows: list[object] = [
+    rows: list[dict[str, Any]] = [
         {"id": 7, "text": REVIEW},
         {"id": 8, "text": ""},
         {"id": 9, "text": None},
         {"id": 10, "text": "Their 😀 wifi was slow"},
     ]
     summary = find_aspects(Job(tagger, (lines(tmp_path / "in.jsonl", rows),), str(tmp_path / "out.jsonl")))
-    found = read_lines(tmp_path / "out.jsonl")
+    found = read_rows(tmp_path / "out.jsonl")
     assert [(row["id"], row["aspect"]) for row in found][:2] == [(7, "screen"), (7, "front desk")]
     assert all(row["text"][row["from"] : row["to"]] == row["aspect"] for row in found)
     assert (summary.texts, summary.rows, summary.rejected) == (4, len(found), 0)
@@ -109,13 +104,18 @@ def test_another_tagger_cannot_resume_a_job(tagger: Path, tmp_path: Path, monkey
 
 
 def test_rows_that_cannot_be_used_stop_a_job_or_are_skipped(tagger: Path, tmp_path: Path) -> None:
-    rows: list[object] = [{"text": "The screen is great."}, {"title": "no text"}, {"text": 3}, {"text": "x" * 100_001}]
+    rows: list[dict[str, Any]] = [
+        {"text": "The screen is great."},
+        {"title": "no text"},
+        {"text": 3},
+        {"text": "x" * 100_001},
+    ]
     source, out = lines(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     with pytest.raises(InputError, match=r"line 2.*text"):
         find_aspects(Job(tagger, (source,), str(out)))
     summary = find_aspects(Job(tagger, (source,), str(out), errors="skip"))
     assert (summary.rows, summary.rejected) == (1, 3)
-    assert [row["line"] for row in read_lines(tmp_path / "out.jsonl.rejected.jsonl")] == [2, 3, 4]
+    assert [row["line"] for row in read_rows(tmp_path / "out.jsonl.rejected.jsonl")] == [2, 3, 4]
 
 
 def test_an_input_without_aspects_gives_an_empty_output_and_a_warning(tagger: Path, tmp_path: Path) -> None:

@@ -168,15 +168,11 @@ def _thresholds() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_thresholds")
-def test_an_error_leaves_it_as_before() -> None:
+def test_an_error_and_the_last_to_end_leave_garbage_collection_as_before() -> None:
     gc.set_threshold(700, 10, 10)
     with pytest.raises(ValueError, match="broken"), rare_garbage_collection():
         raise ValueError("broken")
     assert gc.get_threshold() == (700, 10, 10)
-
-
-@pytest.mark.usefixtures("_thresholds")
-def test_the_last_to_end_leaves_it_as_before() -> None:
     gc.set_threshold(700, 10, 10)
     first, second = rare_garbage_collection(), rare_garbage_collection()
     first.__enter__()
@@ -285,9 +281,11 @@ def is_running(process: int) -> bool:
         return False
 
 
-def test_there_is_at_least_one_worker() -> None:
+def test_there_is_at_least_one_worker_or_actor() -> None:
     with pytest.raises(InputError, match="workers is 0; it must be at least 1"):
         ProcessEngine(0)
+    with pytest.raises(InputError, match="actors is 0; it must be at least 1"):
+        RayEngine(actors=0)
 
 
 def test_what_is_wrong_with_the_run_is_told_before_workers_are_started(job: Job) -> None:
@@ -396,11 +394,6 @@ def test_a_gpu_that_the_cluster_has_not_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(engines, "connect_ray", lambda address: SimpleNamespace(cluster_resources=dict))
     with pytest.raises(InputError, match="device is cuda, and the cluster has no"):
         RayEngine().resolve(Scoring(device="cuda"))
-
-
-def test_a_cluster_needs_at_least_one_actor() -> None:
-    with pytest.raises(InputError, match="actors is 0; it must be at least 1"):
-        RayEngine(actors=0)
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_inputs_are_known_by_name_order_size_and_time(job: Job, tmp_path: Path) 
     assert find_difference(before, fingerprint(job)).startswith(f"the size of {job.inputs[1]}")
 
 
-def test_a_run_is_known_by_what_is_in_its_files(run: Path, tmp_path: Path) -> None:
+def test_a_run_is_known_by_its_files_and_one_that_is_not_finished_by_its_checkpoints(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(run, copy)
     assert run_digest(copy) == run_digest(run)
@@ -77,11 +77,6 @@ def test_a_run_is_known_by_what_is_in_its_files(run: Path, tmp_path: Path) -> No
         file.seek(-1, os.SEEK_END)
         file.write(b"\x01")
     assert run_digest(copy) != run_digest(run)
-
-
-def test_a_run_that_is_not_finished_is_known_by_its_checkpoints(run: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(run, copy)
     (copy / "model.safetensors").unlink()
     before = run_digest(copy)
     (copy / "stages" / "final").mkdir(exist_ok=True)

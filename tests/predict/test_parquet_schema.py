@@ -52,21 +52,25 @@ def test_windows_become_one_file_with_the_columns_of_all(tmp_path: Path) -> None
     ]
 
 
-def test_small_windows_share_a_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_windows_share_a_row_group_and_large_rows_make_small_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parquet_schema, "_GROUP_ROWS", 3)
     found = joined(tmp_path, *([{"n": number}, {"n": number}] for number in range(5)))
     assert [found.metadata.row_group(group).num_rows for group in range(found.num_row_groups)] == [4, 4, 2]
     assert found.read()["n"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
-
-
-def test_large_rows_make_small_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_schema, "_GROUP_BYTES", 1500)
     found = joined(tmp_path, *([{"text": "t" * 1000}] for _ in range(4)))
     assert [found.metadata.row_group(group).num_rows for group in range(found.num_row_groups)] == [2, 2]
 
 
-def test_no_windows_are_an_empty_table(tmp_path: Path) -> None:
+def test_no_windows_later_fields_and_half_characters_have_a_place(tmp_path: Path) -> None:
     assert joined(tmp_path).read().num_rows == 0
+    assert joined(tmp_path, [{"n": 1}, {"n": 2, "more": "new"}]).read().to_pylist() == [
+        {"n": 1, "more": None},
+        {"n": 2, "more": "new"},
+    ]
+    assert joined(tmp_path, [{"half\ud83d": ["a\ud83d"]}]).read().to_pylist() == [{"half?": ["a?"]}]
 
 
 def test_a_column_of_several_kinds_is_refused_as_soon_as_it_is_met(tmp_path: Path) -> None:
@@ -76,13 +80,9 @@ def test_a_column_of_several_kinds_is_refused_as_soon_as_it_is_met(tmp_path: Pat
         joined(tmp_path, [{"n": 1}], [{"n": "one"}])
     with pytest.raises(InputError, match="cannot be written as Parquet"):
         joined(tmp_path, [{"n": {}}])
-
-
-def test_a_field_that_only_a_later_row_of_the_window_has_is_a_column(tmp_path: Path) -> None:
-    assert joined(tmp_path, [{"n": 1}, {"n": 2, "more": "new"}]).read().to_pylist() == [
-        {"n": 1, "more": None},
-        {"n": 2, "more": "new"},
-    ]
+    floating = widen(b"", encode([{"n": 0.5}]))
+    with pytest.raises(InputError, match="cannot be written as Parquet"):
+        join([encode([{"n": LARGE}])], tmp_path / "out.parquet", floating)
 
 
 LARGE = 2**53 + 1  # no floating number is it
@@ -97,16 +97,6 @@ def test_integers_that_would_be_rounded_are_refused_at_once(tmp_path: Path, wrap
         with pytest.raises(InputError, match=r"as Parquet \(.*9007199254740993.*\)"):
             widen(schema, second, [first])
     assert joined(tmp_path, [{"n": wrap(1)}], [{"n": wrap(0.5)}]).read().num_rows == 2
-
-
-def test_windows_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
-    floating = widen(b"", encode([{"n": 0.5}]))
-    with pytest.raises(InputError, match="cannot be written as Parquet"):
-        join([encode([{"n": LARGE}])], tmp_path / "out.parquet", floating)
-
-
-def test_half_of_a_surrogate_pair_is_no_character(tmp_path: Path) -> None:
-    assert joined(tmp_path, [{"half\ud83d": ["a\ud83d"]}]).read().to_pylist() == [{"half?": ["a?"]}]
 
 
 def window(*streams: Sequence[Any]) -> Window:

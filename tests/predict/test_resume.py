@@ -118,26 +118,17 @@ def test_who_runs_out_of_memory_goes_on_with_smaller_batches(job: Job, error: Ex
     assert predict(smaller, LocalEngine()).rows == 10
 
 
-def move_end(job: Job, end: tuple[int, int]) -> None:
-    """Let the only window say that it ends elsewhere."""
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [((1, 4), "2 of 1; begin again with begin='replace'"), ((0, 11), r"in\.jsonl: ends before the place at")],
+)
+def test_a_window_that_says_it_ends_elsewhere_is_refused(job: Job, end: tuple[int, int], said: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        predict(job, Stopping(1, KeyboardInterrupt()))
     (window,) = Path(f"{job.output}.part").glob("window-*")
     header, _, body = window.read_bytes().partition(b"\n")
     window.write_bytes(_seal(_unseal(header) | {"end": end}) + body)
-
-
-def test_a_window_of_other_inputs_is_refused(job: Job) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        predict(job, Stopping(1, KeyboardInterrupt()))
-    move_end(job, (1, 4))
-    with pytest.raises(InputError, match="2 of 1; begin again with begin='replace'"):
-        predict(replace(job, begin="resume"), LocalEngine())
-
-
-def test_a_window_beyond_the_end_of_the_inputs_is_refused(job: Job) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        predict(job, Stopping(1, KeyboardInterrupt()))
-    move_end(job, (0, 11))
-    with pytest.raises(InputError, match=r"in\.jsonl: ends before the place at"):
+    with pytest.raises(InputError, match=said):
         predict(replace(job, begin="resume"), LocalEngine())
 
 

@@ -36,15 +36,9 @@ def ask(scorer: Scorer, examples: Sequence[Example]) -> list[Answer]:
     return [answer for inside in scorer.ask(questions)() for answer in inside]
 
 
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"batch_size": 0}, "batch_size is 0; it must be at least 1"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str) -> None:
-    with pytest.raises(InputError, match=what):
-        Scoring(**options)
+def test_a_batch_has_at_least_one_row() -> None:
+    with pytest.raises(InputError, match="batch_size is 0; it must be at least 1"):
+        Scoring(batch_size=0)
 
 
 def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,9 +33,13 @@ def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes
     assert standard.summary == Summary(2, {"positive": 2}, 0, 2)
 
 
-def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
+def test_where_nothing_is_rejected_or_the_job_fails_there_is_no_file(tmp_path: Path) -> None:
     with open_standard_output(OutputFormat("json_lines"), tmp_path / "bad.jsonl", "new") as standard:
         standard.append(replace(result(1), rejected=b"", summary=Summary(1)))
+    assert list(tmp_path.iterdir()) == []
+    with suppress(InputError), open_standard_output(OutputFormat("csv"), tmp_path / "bad.jsonl", "new") as standard:
+        standard.append(result(1))
+        raise InputError("a bad row")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -71,10 +75,3 @@ def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path
     assert side.read_text() == "somebody else's"
     (copy,) = tmp_path.glob(".bad.jsonl.*.part")
     assert copy.read_bytes() == b"bad\n"
-
-
-def test_a_job_that_fails_leaves_no_file_of_rejected_rows(tmp_path: Path) -> None:
-    with suppress(InputError), open_standard_output(OutputFormat("csv"), tmp_path / "bad.jsonl", "new") as standard:
-        standard.append(result(1))
-        raise InputError("a bad row")
-    assert list(tmp_path.iterdir()) == []

@@ -11,15 +11,8 @@ from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.runs.training_run import write_run
 
-_TINY: dict[str, Any] = {
-    "model": "memnet",
-    "dimension": 8,
-    "epochs": 2,
-    "batch_size": 16,
-    "learning_rate": 0.02,
-    "initial_bound": 0.1,
-    "device": "cpu",
-}
+_SIZES: dict[str, Any] = {"dimension": 8, "batch_size": 16, "learning_rate": 0.02, "initial_bound": 0.1}
+_TINY = {"model": "memnet", "epochs": 2, "device": "cpu", **_SIZES}
 
 
 @pytest.fixture(scope="session")

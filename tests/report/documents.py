@@ -12,6 +12,7 @@ from pssa.data.tokenize import tokenize
 from pssa.runs.answers import Answer, Explanation
 
 _VOID = {"meta", "input"}
+_FETCHING = {"script", "img", "link", "iframe", "object", "embed", "base", "form", "video", "audio"}
 
 
 @dataclass
@@ -77,18 +78,7 @@ def refuse_outside(html: str) -> None:
     document = parse(html)
     anchors = {element.attributes["id"] for element in document.all() if "id" in element.attributes}
     for element in document.all():
-        assert element.tag not in {
-            "script",
-            "img",
-            "link",
-            "iframe",
-            "object",
-            "embed",
-            "base",
-            "form",
-            "video",
-            "audio",
-        }
+        assert element.tag not in _FETCHING
         for name, value in element.attributes.items():
             assert name not in {"src", "srcset", "style", "action", "xlink:href", "srcdoc"}
             assert not name.startswith("on")

@@ -86,12 +86,9 @@ def test_numbers_are_short_on_words_and_exact_in_titles(share: float, short: str
     assert (format_share(share), percent(share)) == (short, long)
 
 
-def test_the_hottest_words_are_named_from_a_least_share_on() -> None:
+def test_the_hottest_words_are_named_and_a_heat_map_can_be_said_in_words() -> None:
     assert [piece.text for piece in top_words(SCREEN)] == ["huge", "is"]
     assert [piece.text for piece in top_words(SCREEN, 0.3)] == ["huge"]
-
-
-def test_a_heat_map_can_be_said_in_words() -> None:
     assert alt_text(SCREEN) == "The [big screen] is huge. Shares by attention: huge 50.0 %, is 25.0 %."
     assert alt_text(explanation("so so", "so", {})).endswith("no word has 5 % or more.")
 

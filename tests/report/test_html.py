@@ -31,24 +31,18 @@ def printed(given: HeatMaps) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
-def test_every_word_has_its_number_in_its_title() -> None:
+def test_every_word_sentence_and_caption_says_its_numbers() -> None:
     document = parse(html_fragment(SCREEN))
     titles = [word.attributes["title"] for word in document.all("i")]
     assert titles[:4] == ["The: 0.0 %", "is: 12.5 %", "huge: 50.0 %", ",: 0.0 %"]
     assert len(titles) == 9
     (aspect,) = document.all("b", "aspect")
     assert (aspect.text, aspect.attributes["title"]) == ("screen", "the aspect")
-
-
-def test_who_cannot_see_it_is_told_the_sentence_and_its_numbers() -> None:
     (sentence,) = parse(html_fragment(SCREEN)).all("p", "heat")
     assert sentence.attributes["role"] == "img"
     assert sentence.attributes["dir"] == "auto"
     said = "The [screen] is huge, but the battery dies. Shares by attention: huge 50.0 %, is 12.5 %."
     assert sentence.attributes["aria-label"] == said
-
-
-def test_the_caption_says_label_probabilities_and_saliency() -> None:
     (caption,) = parse(html_fragment(SCREEN, "my run")).all("figcaption")
     assert caption.text == "my run: screen is positive 25.0 % · negative 62.5 % · neutral 12.5 % by attention"
 
@@ -76,7 +70,7 @@ def test_a_page_shows_the_aspects_of_a_sentence_under_one_heading() -> None:
     refuse_outside(page)
 
 
-def test_two_runs_stand_side_by_side_with_what_changed() -> None:
+def test_two_runs_stand_side_by_side_with_what_changed_and_one_stands_alone() -> None:
     before = explanation(TEXT, "screen", {"huge": 0.25, "but": 0.625})
     document = parse(to_html([SCREEN], versus=[before], names=("after <b>", "before")))
     (both,) = document.all("div", "side-by-side")
@@ -85,9 +79,6 @@ def test_two_runs_stand_side_by_side_with_what_changed() -> None:
         "Shares that changed most: but 62.5 % to 0.0 %, huge 25.0 % to 50.0 %, is 0.0 % to 12.5 %, dies 0.0 % to 3.0 %."
     )
     assert document.all("p", "note")[-1].text == changed
-
-
-def test_nothing_changed_is_said_too_and_one_alone_stands_alone() -> None:
     assert "No share changed." in to_html([SCREEN], versus=[SCREEN], names=("a", "b"))
     alone = to_html([SCREEN])
     assert html_fragment(SCREEN) in alone

@@ -17,7 +17,7 @@ from pssa.training import EpochRecord
 from pssa.training.checkpoint import Checkpoint
 
 
-def test_a_finished_run_has_everything(run: Path) -> None:
+def test_a_finished_run_has_everything_but_evidence_where_it_did_not_mine(run: Path, base: Path) -> None:
     subject = ReportedRun.open(run)
     assert (subject.name, subject.is_finished) == ("mined", True)
     assert subject.classifier is not None
@@ -27,9 +27,6 @@ def test_a_finished_run_has_everything(run: Path) -> None:
     assert {record.stage for record in subject.history} == {"initial", "round-2", "final"}
     assert subject.card.startswith("---")
     assert subject.initial == run / "stages" / "initial"
-
-
-def test_a_run_that_did_not_mine_has_no_evidence_and_no_initial_model(base: Path) -> None:
     subject = ReportedRun.open(base)
     assert (subject.evidence, subject.initial) == (None, None)
 

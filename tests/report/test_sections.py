@@ -54,8 +54,9 @@ def tables(source: str) -> dict[str, list[list[str]]]:
     return {table.all("caption")[0].text: cells(table) for table in parse(source).all("table")}
 
 
-def test_one_run_has_scores_classes_and_confusion() -> None:
-    found = tables(scores_section({"fair": FAIR}).html)
+def test_one_run_has_scores_classes_and_confusion_with_its_shares() -> None:
+    source = scores_section({"fair": FAIR}).html
+    found = tables(source)
     # F1 of positives is 6/9, of negatives 4/7.
     assert found["Scores"][1] == ["fair", "8", "62.5 %", "61.9 %"]
     assert found["Classes"][1:] == [
@@ -67,10 +68,7 @@ def test_one_run_has_scores_classes_and_confusion() -> None:
         ["positive", "3", "1"],
         ["negative", "2", "2"],
     ]
-
-
-def test_confusions_say_their_share_and_whether_they_are_right() -> None:
-    titles = [cell.attributes["title"] for cell in parse(scores_section({"fair": FAIR}).html).all("span")]
+    titles = [cell.attributes["title"] for cell in parse(source).all("span")]
     assert titles == [
         f"{share} of the row, {worth}"
         for share, worth in (("75.0 %", "right"), ("25.0 %", "wrong"), ("50.0 %", "wrong"), ("50.0 %", "right"))
@@ -162,14 +160,11 @@ def test_a_run_with_the_defaults_has_nothing_to_list(model: str) -> None:
     assert changed_settings(resolve(Config(model=model, method="base", seed=7))) == []
 
 
-def test_what_a_method_ignores_is_not_listed() -> None:
+def test_what_a_method_ignores_is_not_listed_and_columns_are_as_they_are_given() -> None:
     # Runs of earlier versions name the folds of a consensus whatever their method.
     earlier = Config(model="memnet").updated({"consensus_folds": 5})
     assert changed_settings(replace(earlier, method="pg-as")) == []
     assert changed_settings(replace(earlier, method="consensus")) == [("mining.consensus_folds", "5")]
-
-
-def test_columns_are_listed_as_they_are_given() -> None:
     config = Config(model="memnet").updated({"columns": {"text": "review", "aspect": "term"}})
     assert changed_settings(config) == [("data.columns", "text=review, aspect=term")]
 
@@ -210,7 +205,7 @@ def rounds_table(given: ExampleEvidence) -> Element:
     return parse(evidence_section(Evidence(HEADER, (given,))).html).all("table", "rounds")[0]
 
 
-def test_rounds_hide_what_was_found_before_and_name_what_is_found_now() -> None:
+def test_rounds_hide_what_was_found_before_and_tell_kinds_apart_without_colour() -> None:
     document = rounds_table(TABLE_2)
     assert [texts(row) for row in document.all("tr")[1:]] == [
         ["1", "The [screen] is huge and colorful but no led", "positive / positive", "3.27", "huge"],
@@ -219,10 +214,7 @@ def test_rounds_hide_what_was_found_before_and_name_what_is_found_now() -> None:
     ]
     assert [word.attributes["title"] for word in document.all("s")] == ["hidden: huge", "hidden: is", "hidden: huge"]
     assert document.all("caption")[0].text == "1: screen, positive"
-
-
-def test_kinds_are_told_apart_without_colour() -> None:
-    words = rounds_table(TABLE_2).all("i")
+    words = document.all("i")
     assert [(word.text, word.attributes["data-n"]) for word in words] == [
         ("huge", "+.40"),
         ("is", "+.30"),
@@ -272,12 +264,6 @@ def test_evidence_that_was_not_mined_has_counts_too() -> None:
     assert "no threshold. Edited since: flip 'but': 1 changed." in document.all("p")[0].text
     rows = [texts(row) for row in document.all("table")[0].all("tr")]
     assert rows[1:] == [["1", "1", "0", "3.270"], ["2", "1", "0", "3.380"], ["3", "0", "1", "3.420"]]
-
-
-def test_no_findings_make_a_short_section() -> None:
-    document = parse(evidence_section(Evidence(HEADER, (example("a b c d"),))).html)
-    assert len(document.all("table")) == 1
-    assert document.all("h3") == []
 
 
 @pytest.mark.slow
@@ -343,17 +329,14 @@ def test_many_changes_are_cut_and_folded(run: Path, held_out: Corpus) -> None:
     assert len(source) < 300_000
 
 
-def test_sentences_that_are_too_long_are_not_shown(run: Path) -> None:
+def test_long_sentences_are_not_shown_and_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
     example = Example.from_text("a screen " + "so " * 200, (2, 8), label="positive")
     source = changes_section(
         [ComparedPrediction(example, "positive", "negative")], "x", dict.fromkeys(NAMES, load(run))
     ).html
     assert "All of them are longer than 100 words" in source
     assert parse(source).all("figure") == []
-
-
-def test_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
-    judged = [ComparedPrediction(example, "positive", "positive") for example in held_out]
+    judged = [ComparedPrediction(one, "positive", "positive") for one in held_out]
     document = parse(changes_section(judged, "test instances", dict.fromkeys(NAMES, load(run))).html)
     assert document.text.strip() == "mined and initial give all 40 test instances the same label."
 
@@ -395,15 +378,12 @@ KEPT: Any = SimpleNamespace(
 PLAIN: Any = SimpleNamespace(calibration=None)
 
 
-def test_test_data_comes_first() -> None:
+def test_test_data_comes_first_and_kept_predictions_serve_in_its_place() -> None:
     section = confidence_section({"run": TESTED}, {"run": KEPT})
     assert section is not None
     assert "the test data" in section.html
     assert "25.0 %" in section.html  # errors if everything is answered
     assert "0.0 %" in section.html  # without the least confident answer
-
-
-def test_kept_predictions_serve_where_there_is_no_test_data() -> None:
     section = confidence_section({}, {"run": KEPT})
     assert section is not None
     assert "held-out data of the search" in section.html

@@ -114,10 +114,11 @@ def test_any_text_is_drawn_whole_and_inside_the_frame(given: Explanation, width:
         assert 0 < float(word.attrib["y"]) < height
 
 
-def test_marks_joiners_and_what_they_join_take_no_room() -> None:
+def test_marks_joiners_and_what_they_join_take_no_room_and_stay_together() -> None:
     assert text_width("e\u0301", 10) == text_width("e", 10)
     assert text_width("👩\u200d👧", 10) == text_width("👩", 10) == 10
     assert text_width("屏幕", 10) == 20
+    assert cut("xe\u0301y", 10, 7) == ["x", "e\u0301", "y"]
 
 
 @given(st.text(), st.floats(20, 200))
@@ -125,10 +126,6 @@ def test_parts_fit_and_are_the_whole_text(text: str, most: float) -> None:
     parts = cut(text, 16, most)
     assert "".join(parts) == text
     assert all(text_width(part, 16) <= most + 1e-6 for part in parts)
-
-
-def test_a_mark_stays_with_its_letter() -> None:
-    assert cut("xe\u0301y", 10, 7) == ["x", "e\u0301", "y"]
 
 
 @pytest.mark.parametrize(

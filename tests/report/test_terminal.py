@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,18 +18,14 @@ TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")
 
 
-def plain(given: HeatMaps) -> str:
-    console = Console(file=io.StringIO(), color_system=None, soft_wrap=True, highlight=False)
+def plain(given: HeatMaps, **options: Any) -> str:
+    console = Console(file=io.StringIO(), soft_wrap=True, highlight=False, **{"color_system": None} | options)
     console.print(given)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def coloured(given: HeatMaps) -> str:
-    console = Console(
-        file=io.StringIO(), force_terminal=True, color_system="truecolor", soft_wrap=True, highlight=False
-    )
-    console.print(given)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    return plain(given, force_terminal=True, color_system="truecolor")
 
 
 def test_without_colour_hot_words_have_numbers() -> None:

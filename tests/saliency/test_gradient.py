@@ -41,25 +41,19 @@ def test_a_linear_head_is_scored_by_its_weights_times_the_representation() -> No
     assert scores_of(samples=7, sigma=3.0) == [pytest.approx(row) for row in expected]
 
 
-def test_the_gold_class_can_be_followed_instead() -> None:
+def test_the_gold_class_can_be_followed_instead_where_there_is_one() -> None:
     # Class 1 sees (-1, 0): 0, -3 and 1 for the words 4, 5 and 6.
     gold = replace(BATCH, labels=torch.tensor([1, 0]))
     assert scores_of(gold, samples=0, target="gold") == [
         pytest.approx(row) for row in ([0, 0, 0.75, 0.25], [0, 5 / 8, 3 / 8, 0])
     ]
-
-
-def test_the_gold_class_of_unlabelled_data_is_an_error() -> None:
     with pytest.raises(InputError, match="needs labelled data"):
         scores_of(replace(BATCH, labels=torch.tensor([0, -1])), target="gold")
 
 
-def test_signed_scores_are_shifted_by_their_minimum() -> None:
+def test_signed_scores_are_shifted_by_their_minimum_if_it_is_negative() -> None:
     # 4, 5, -3 become 7, 8, 0; the excluded words stay out.
     assert scores_of(samples=0, signed_shift=True)[0] == pytest.approx([0, 7 / 15, 8 / 15, 0])
-
-
-def test_signed_scores_without_a_negative_one_are_not_shifted() -> None:
     batch = make_batch([[3, 4, 5]], [[0, 1, 1]])
     assert scores_of(batch, samples=0, signed_shift=True) == [pytest.approx([0, 4 / 9, 5 / 9])]
 

@@ -53,15 +53,12 @@ def test_the_class_stays_the_one_predicted_from_the_whole_sentence() -> None:
     assert scores.tolist() == [pytest.approx([0, probability(2) - probability(-1)])]
 
 
-def test_a_hidden_word_is_the_mask_token_and_no_candidate() -> None:
+def test_a_hidden_word_is_the_mask_token_in_all_its_pieces_and_no_candidate() -> None:
     model = Toy(TABLE, WEIGHTS)
     LeaveOneOut()(model, BATCH)
     hidden = model.seen[1]
     assert hidden.positions.tolist() == [[3, 2, 5], [3, 4, 2], [3, 2, 0]]
     assert hidden.candidates.tolist() == [[False, False, True], [False, True, False], [False, False, False]]
-
-
-def test_all_pieces_of_a_word_are_hidden_together() -> None:
     model = Toy(TABLE, WEIGHTS)
     LeaveOneOut()(model, make_batch([[1, 3, 4, 5, 1]], [[0, 1]], word_of=[[-1, 0, 1, 1, -1]]))
     assert model.seen[1].positions.tolist() == [[1, 3, 2, 2, 1]]
@@ -72,6 +69,8 @@ def test_chunks_bound_the_rows_read_at_once_and_change_nothing() -> None:
     chunked = LeaveOneOut(chunk=2)(model, BATCH)
     assert model.encoded == [2, 2, 1]
     assert torch.equal(chunked, drops(LeaveOneOut()))
+    with pytest.raises(InputError, match="chunk is 0"):
+        LeaveOneOut(chunk=0)
 
 
 def test_long_sentences_are_read_fewer_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,11 +78,6 @@ def test_long_sentences_are_read_fewer_at_once(monkeypatch: pytest.MonkeyPatch) 
     model = Toy(TABLE, WEIGHTS)
     assert torch.equal(LeaveOneOut()(model, BATCH), drops(LeaveOneOut()))
     assert model.encoded == [2, 2, 1]
-
-
-def test_an_empty_chunk_is_refused() -> None:
-    with pytest.raises(InputError, match="chunk is 0"):
-        LeaveOneOut(chunk=0)
 
 
 def test_aspects_of_one_sentence_share_what_is_read_without_a_word() -> None:

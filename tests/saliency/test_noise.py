@@ -43,13 +43,10 @@ def test_wider_padding_leaves_the_noise_of_a_word_as_it_was() -> None:
     assert torch.equal(narrow.memory, wide.memory[:, :7])
 
 
-def test_padding_gets_no_noise() -> None:
+def test_padding_gets_no_noise_and_memory_its_own() -> None:
     noised = Noise(1, 0.1, seed=0).add(zeros(1, 3), torch.tensor([[True, True, False]])).words
     assert (noised[0, :2] != 0).all()
     assert (noised[0, 2] == 0).all()
-
-
-def test_memory_gets_noise_of_its_own() -> None:
     noised = Noise(1, 0.1, seed=0).add(zeros(1, 3, memory=True), REAL[:, :3])
     assert noised.memory is not None
     assert (noised.memory != noised.words).all()

@@ -26,41 +26,26 @@ def fixed(scores: list[list[float]]) -> object:
     return saliency
 
 
-def test_scores_are_masked_to_the_candidates_and_sum_to_one() -> None:
+def test_scores_are_masked_to_the_candidates_and_sum_to_one_or_have_the_wrong_shape() -> None:
     scores = score_words(fixed([[9.0, 1.0, 3.0, 5.0]]), TOY, BATCH)  # type: ignore[arg-type]
     assert scores.tolist() == [[0.0, 0.25, 0.75, 0.0]]
-
-
-def test_scores_of_the_wrong_shape_are_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(1, 2\); expected \(1, 4\)"):
         score_words(fixed([[1.0, 2.0]]), TOY, BATCH)  # type: ignore[arg-type]
 
 
-def test_a_row_without_candidates_or_without_scores_is_all_zero() -> None:
+def test_only_positive_scores_of_candidates_get_a_share() -> None:
     candidates = torch.tensor([[False, False], [True, True]])
     assert normalise(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), candidates).tolist() == [[0, 0], [0, 0]]
-
-
-def test_a_negative_score_gets_no_share() -> None:
     assert normalise(torch.tensor([[-3.0, 2.0, 2.0]]), torch.ones(1, 3, dtype=torch.bool)).tolist() == [[0, 0.5, 0.5]]
-
-
-def test_what_is_no_candidate_is_not_looked_at() -> None:
     scores = torch.tensor([[float("nan"), float("inf"), 2.0]])
     assert normalise(scores, torch.tensor([[False, False, True]])).tolist() == [[0, 0, 1]]
 
 
-def test_the_entropy_of_equal_shares_is_the_logarithm_of_their_number() -> None:
+def test_entropy_is_in_bits() -> None:
     shares = torch.tensor([[0.125] * 8, [0.25, 0.25, 0.25, 0.25, 0, 0, 0, 0]])
     assert entropy_bits(shares).tolist() == pytest.approx([3.0, 2.0])
-
-
-def test_the_entropy_of_unequal_shares_is_in_bits() -> None:
     # 1/2 * 1 + 1/4 * 2 + 2 * 1/8 * 3
     assert entropy_bits(torch.tensor([0.5, 0.25, 0.125, 0.125])).item() == pytest.approx(1.75)
-
-
-def test_the_entropy_of_a_single_share_and_of_none_is_zero() -> None:
     assert entropy_bits(torch.tensor([[0.0, 1.0], [0.0, 0.0]])).tolist() == [0, 0]
 
 
