@@ -47,9 +47,9 @@ def test_padding_gets_no_noise_and_memory_its_own() -> None:
     noised = Noise(1, 0.1, seed=0).add(zeros(1, 3), torch.tensor([[True, True, False]])).words
     assert (noised[0, :2] != 0).all()
     assert (noised[0, 2] == 0).all()
-    noised = Noise(1, 0.1, seed=0).add(zeros(1, 3, memory=True), REAL[:, :3])
-    assert noised.memory is not None
-    assert (noised.memory != noised.words).all()
+    remembered = Noise(1, 0.1, seed=0).add(zeros(1, 3, memory=True), REAL[:, :3])
+    assert remembered.memory is not None
+    assert (remembered.memory != remembered.words).all()
 
 
 def test_the_seed_decides_and_the_global_state_does_not_notice() -> None:
