@@ -1,8 +1,8 @@
 """CUDA graphs for inference: an encoder recorded once for each number of rows and each width, then replayed.
 
 Launching the hundreds of kernels of an encoder from Python takes longer than a GPU needs for a small encoder, and the host has
-sentences to cut meanwhile. A recording is launched as one. The first batch of a shape runs normally, in which libraries also
-allocate what they need; the second is recorded and replayed, like all that follow.
+sentences to cut meanwhile. A recording is launched as one. The first batch of a shape in a thread runs normally, in which
+libraries also allocate what they need; the second is recorded and replayed, like all that follow.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import torch
@@ -39,7 +40,7 @@ class RecordedEncoder:
     def __init__(self, encoder: Any, pad_id: int) -> None:
         self._encoder, self._pad_id = encoder, pad_id
         self._can_record = True
-        self._seen: set[_Shape] = set()
+        self._seen: set[tuple[int, _Shape]] = set()  # with the thread
         self._recordings: dict[_Shape, _Recording] = {}
         self._room = torch.empty(0)  # where recordings leave the states
 
@@ -48,11 +49,12 @@ class RecordedEncoder:
         rows, width = batch.positions.shape
         # A power of two of rows, and a multiple of the width.
         shape = max(_LEAST_ROWS, 1 << (rows - 1).bit_length()), width + -width % _MULTIPLE
-        if shape in self._seen and shape not in self._recordings and self._can_record:
+        seen = get_ident(), shape
+        if seen in self._seen and shape not in self._recordings and self._can_record:
             self._record(shape, batch)
         recording = self._recordings.get(shape)
         if recording is None:
-            self._seen.add(shape)
+            self._seen.add(seen)
             states: Tensor = self._encoder(batch)[0]
             # One place for the states of all recordings: memory of their own would grow with their number.
             if shape[0] * shape[1] * states.shape[-1] > self._room.numel():

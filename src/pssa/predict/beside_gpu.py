@@ -11,11 +11,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from multiprocessing.connection import Connection
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 import torch
@@ -90,7 +91,8 @@ def score_beside(
 def _helpers(scorer: Scorer, n_processes: int) -> Iterator[ProcessPool]:
     """Start processes, and a thread for each that computes what it asks."""
     assert scorer.classifier is not None
-    runtime, lock = scorer.classifier.torch, Lock()
+    # One thread launches kernels: libraries allocate room for each that does.
+    runtime, launcher = scorer.classifier.torch, ThreadPoolExecutor(1, "launcher")
     distant = DistantRuntime(**{each.name: getattr(runtime, each.name) for each in fields(runtime)} | {"members": ()})
     classifier = replace(scorer.classifier, runtime=distant, scratch=None)
     start = partial(classifier.start, batch_size=scorer.batch_size)
@@ -98,7 +100,7 @@ def _helpers(scorer: Scorer, n_processes: int) -> Iterator[ProcessPool]:
     pipes = [context.Pipe() for _ in range(n_processes)]
     first = replace(scorer, ask=start, classifier=None)
     for near, _ in pipes:
-        Thread(target=_answer, args=(near, first, runtime, lock), daemon=True).start()
+        Thread(target=_answer, args=(near, first, runtime, launcher), daemon=True).start()
     setup = WorkerSetup(_open, ([far for _, far in pipes], context.Value("i", 0)))
     pool, before = ProcessPool(n_processes, setup), sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -109,9 +111,10 @@ def _helpers(scorer: Scorer, n_processes: int) -> Iterator[ProcessPool]:
         pool.close(now=True)
         for _, far in pipes:  # and the threads end
             far.close()
+        launcher.shutdown()
 
 
-def _answer(pipe: Connection, first: Scorer, runtime: TorchRuntime, lock: Lock) -> None:
+def _answer(pipe: Connection, first: Scorer, runtime: TorchRuntime, launcher: Executor) -> None:
     """Compute what one process asks until it ends. The GPU works on the tensors of one process while those of another arrive."""
     with closing(pipe), suppress(EOFError, OSError):
         pipe.send(first)  # not with the process: its start would wait until it has imported torch
@@ -121,9 +124,7 @@ def _answer(pipe: Connection, first: Scorer, runtime: TorchRuntime, lock: Lock) 
             vars(corpus)["sentences"] = torch.from_numpy(sentences)  # which takes a while to number
             found: Any
             try:
-                with lock:
-                    wait = runtime.begin(corpus, batch_size, runtime.encoders)
-                found = wait().numpy()
+                found = launcher.submit(runtime.begin, corpus, batch_size, runtime.encoders).result()().numpy()
             except Exception as error:
                 found = error
             pipe.send(found)
