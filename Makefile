@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PIP := $(PIP_INSTALL) -c constraints.txt
 INPUTS := pyproject.toml constraints.txt requirements.lock
-PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py tests/test_starter.py
+PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py tests/test_ready.py
 
 # Compiled files are kept, also where the environment says otherwise: hundreds of test processes begin with them.
 export PYTHONDONTWRITEBYTECODE :=

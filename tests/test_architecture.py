@@ -67,7 +67,7 @@ LIBRARY = {
     "pssa.runs.prepared_data": "prepare",
     "pssa.runs.resolve": "FEW_LABELS_OPTIONS choose_epsilon choose_penalty consensus_rule resolve",
     "pssa.runs.run_context": "RunContext",
-    "pssa.runs.run_names": "resolve_start",
+    "pssa.runs.run_names": "resolve_run",
     "pssa.runs.saved_model": "Description load_weights save_weights",
     "pssa.runs.settings": "Config",
     "pssa.runs.torch_runtime": "TorchRuntime",

@@ -27,7 +27,7 @@ from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError
 from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.resolve import FEW_LABELS_OPTIONS
-from pssa.runs.run_names import resolve_start
+from pssa.runs.run_names import resolve_run
 
 DATA_SETS = ("laptop", "rest", "twitter")
 # Settings of every training of the paper's data sets: defaults that have changed since the ledger's records were measured.
@@ -205,7 +205,7 @@ class Resources:
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "reading": options,
             **{name: _fingerprint(Path(path)) for name, path in started.items()},
-            "start": _fingerprint(resolve_start(start))
+            "start": _fingerprint(resolve_run(start))
             if (start := dict(place.settings).get("from_pretrained"))
             else None,
             **self._files_elsewhere(cell),

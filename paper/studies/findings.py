@@ -139,7 +139,7 @@ def few_labels(tables: TableLookup) -> KeyFinding:
     from_starter = sum("starter" in str(row["best of ours"]) for row in measured)
     more = (
         f"Our best model on held-out data differs by {_mean(gaps):+.1f} (at or above SetFit in {ahead[1]} pairs). In "
-        f"{from_starter} of them it starts from the starter, which has learnt from other restaurant reviews."
+        f"{from_starter} of them it is the starter gone on, which has learnt from many other reviews."
         f"{_unmeasured(len(measured), len(every), 'pairs of data set and size')}"
     )
     rows = []

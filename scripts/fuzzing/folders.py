@@ -24,7 +24,7 @@ from pssa.models import Pretrained, build
 from pssa.report.run_report import write_report
 from pssa.runs import load
 from pssa.runs.directory import FileStore
-from pssa.runs.run_names import STARTER, resolve_start, starter_run
+from pssa.runs.run_names import starter_run
 from pssa.runs.setting_types import parse_value
 from pssa.runs.settings import Config
 from pssa.runs.training_run import write_run
@@ -45,10 +45,9 @@ def folder_targets(folder: Path) -> dict[str, Target]:
     encoded = write_run(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **_TINY)
     found = _files("run", run, ("config.toml", "model.json", "model.safetensors", "vocabulary.json"), _answer, 0.25)
     found |= _files("reported", _reported(folder, run), ("metrics.json", "history.jsonl"), _report, 0.1)
-    starter = Path(shutil.copytree(resolve_start(STARTER), folder / "starter"))
-    found |= _files("starter", starter, ("calibration.json", "inputs.json", "aspects/tagger.json"), _judge, 0.04)
     ready = Path(shutil.copytree(starter_run(), folder / "ready"))
     found |= _files("ready", ready, ("model.json", "heads.safetensors"), _answer, 0.04)
+    found |= _files("ready", ready, ("calibration.json", "inputs.json"), _judge, 0.04)
     found |= _files("encoded", encoded, ("encoder/config.json", "encoder/tokenizer.json"), _answer, 0.04)
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
     found |= _files("encoder", folder / "encoder", names, _open_encoder, 0.04)

@@ -11,18 +11,20 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from pssa.aspects.sentences import split_sentences
 from pssa.joint.model import TAGS, JointModel
-from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
+from pssa.joint.pieces import SPECIAL, WordPieces
 from pssa.joint.runtime import Floats, spans_of, with_mentions
-from pssa.joint.training import UNKNOWN, JointExample, outputs
+from pssa.joint.training import UNKNOWN, JointExample, outputs, read_states
 
 DOMAINS = ("book", "electronics", "fashion", "grocery", "home", "pet", "toy")
 _LENGTHS = range(3, 41)  # words of a sentence
 _CHUNK = 4000  # sentences whose probabilities are held at a time
+_Spans: TypeAlias = tuple[tuple[int, int], ...]
 _EASILY = -1.0  # bias on O: labels are learned of aspects that are likely, not only of those that are found
 
 
@@ -54,12 +56,11 @@ def teach(teachers: Sequence[Teacher], sentences: Sequence[str], pieces: WordPie
     """
     for start in range(0, len(sentences), _CHUNK):
         chunk = sentences[start : start + _CHUNK]
-        read = [teacher.pieces.read(chunk) for teacher in teachers]
-        nothing: list[tuple[tuple[int, int], ...]] = [()] * len(chunk)
-        tags = [[row[0] for row in _said(each, own, nothing)] for each, own in zip(teachers, read, strict=True)]
+        readings = [_Reading(teacher, chunk) for teacher in teachers]
+        tags = [[said[0] for said in reading.say([()] * len(chunk))] for reading in readings]
         mean_tags = [np.mean(each, axis=0) for each in zip(*tags, strict=True)]
         aspects = [_aspects(each) for each in mean_tags]
-        rest = [[row[1:] for row in _said(each, own, aspects)] for each, own in zip(teachers, read, strict=True)]
+        rest = [[said[1:] for said in reading.say(aspects)] for reading in readings]
         for number, sentence in enumerate(pieces.read(chunk)):
             if len(mean_tags[number]) == len(sentence.words) and (sentence.piece_words != SPECIAL).any():
                 labels, overall, attention = (
@@ -68,20 +69,28 @@ def teach(teachers: Sequence[Teacher], sentences: Sequence[str], pieces: WordPie
                 yield JointExample(sentence, mean_tags[number], aspects[number], labels, attention, overall)
 
 
-def _aspects(tags: Floats) -> tuple[tuple[int, int], ...]:
+class _Reading:
+    """What a teacher says of sentences that its encoder reads once."""
+
+    def __init__(self, teacher: Teacher, texts: Sequence[str]) -> None:
+        self._model, self._sentences = teacher.model, teacher.pieces.read(texts)
+        self._states = read_states(self._model, self._asked([()] * len(texts)))
+
+    def say(self, aspects: Sequence[_Spans]) -> list[tuple[Floats, Floats, Floats, Floats]]:
+        """Return what `outputs` does of the sentences and these aspects of them."""
+        return outputs(self._model, self._asked(aspects), self._states)
+
+    def _asked(self, aspects: Sequence[_Spans]) -> list[JointExample]:
+        asked = []
+        for sentence, spans in zip(self._sentences, aspects, strict=True):
+            tags, n = np.ones((len(sentence.words), len(TAGS)), dtype=bool), len(spans)
+            asked.append(JointExample(sentence, tags, spans, (UNKNOWN,) * n, ((),) * (n + 1), UNKNOWN))
+        return asked
+
+
+def _aspects(tags: Floats) -> _Spans:
     if not len(tags):
         return ()
     logs = np.log(tags.clip(1e-9))
     opinions = np.stack([logs[:, 0], logs[:, 1], np.logaddexp.reduce(logs[:, 2:], axis=1)], 1)
     return tuple(sorted({*spans_of(opinions, _EASILY), *spans_of(with_mentions(logs), 0.0)}))
-
-
-def _said(
-    teacher: Teacher, sentences: Sequence[PieceSentence], aspects: Sequence[tuple[tuple[int, int], ...]]
-) -> list[tuple[Floats, Floats, Floats, Floats]]:
-    """Return what `outputs` does of these sentences and aspects."""
-    asked = []
-    for sentence, inside in zip(sentences, aspects, strict=True):
-        tags = np.ones((len(sentence.words), len(TAGS)), dtype=bool)
-        asked.append(JointExample(sentence, tags, inside, (UNKNOWN,) * len(inside), ((),) * (len(inside) + 1), UNKNOWN))
-    return outputs(teacher.model, asked)

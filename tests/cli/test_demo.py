@@ -9,7 +9,6 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import demo
-from pssa.runs import Config
 from pssa.runs.answers import Answer
 
 
@@ -21,21 +20,6 @@ class Stubborn:
 
     def predict(self, text: str, aspect: str) -> Answer:
         return self._answer
-
-
-@pytest.fixture
-def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "_SAMPLE", 5)
-    monkeypatch.setattr(
-        demo,
-        "_SETTINGS",
-        {"model": "memnet", "hops": 1, "epochs": 1, "device": "cpu"},
-    )
-    monkeypatch.setitem(demo._METHODS, "pg-as", {"iterations": 1, "epsilon": 9.0})
-
-
-def test_the_demonstration_trains_as_a_training_without_options_does_but_for_the_search() -> None:
-    assert Config().updated(demo._SETTINGS | {"epochs": None}) == Config()
 
 
 def test_a_file_is_no_place_for_runs(command: Command, tmp_path: Path) -> None:
@@ -57,46 +41,20 @@ def test_answers_are_told_by_classifier_and_wrong_ones_are_marked(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_tiny")
-def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Command, tmp_path: Path) -> None:
-    out = tmp_path / "demo"
-    result = command("demo", "--out", out)
-    assert (result.code, result.err) == (0, "")
-    for part in (
-        "baseline",
-        "+PG-AS",
-        "+CONSENSUS",
-        "misleading",
-        "Predicted labels",
-        "battery: ",
-        "overall: negative",
-        "made-up",
-        str(out / "report.html"),
-    ):
-        assert part in result.out
-    assert "[+1]" in result.out
-    assert str(out / "consensus" / "evidence.jsonl") in result.out
-    assert "treat the differences as chance" in result.out
-    report = (out / "report.html").read_text("utf-8")
-    for part in ("consensus against pg-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
-        assert part in report
-    for run in (out / "pg-as", out / "consensus", out / "pg-as" / "stages" / "initial"):
-        assert pssa.load(run).predict("Great view, but the waiter was rude.", "waiter").label
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_tiny")
-def test_a_second_demonstration_gets_a_place_of_its_own_and_json_is_one_object(
-    command: Command, tmp_path: Path
+def test_the_demonstration_ends_with_a_run_scores_and_a_report(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(demo, "_N_LABELS", 20)
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo-2").touch()
-    found = command("demo", "--out", tmp_path / "demo", "--json").json
-    assert found["runs"] == str(tmp_path / "demo-3")
-    assert Path(found["report"]) == tmp_path / "demo-3" / "report.html"
-    assert Path(found["report"]).is_file()
-    assert set(found["methods"]) == {"baseline", "+PG-AS", "+CONSENSUS"}
+    out = tmp_path / "demo-3"
+    result = command("demo", "--out", tmp_path / "demo")
+    assert (result.code, result.err) == (0, "")
+    for part in ("always the commonest", "trained on 20", "battery: ", "overall: negative", "made up", str(out)):
+        assert part in result.out
+    assert "Model card" in (out / "report.html").read_text("utf-8")
+    assert pssa.load(out / "run").predict("Great view, but the waiter was rude.", "waiter").label == "negative"
+    found = command("demo", "--out", tmp_path / "json", "--json").json
+    assert (found["run"], Path(found["report"]).is_file()) == (str(tmp_path / "json" / "run"), True)
+    assert found["test"]["trained"]["instances"] == 301
     assert [len(item["aspects"]) > 0 for item in found["starter"]][:2] == [True, True]
-    for result in found["methods"].values():
-        assert result["test"]["instances"] >= 200
-        assert {"misleading", "plain"} <= set(result["slices"])

@@ -42,10 +42,6 @@ COMBINATIONS: list[tuple[int, dict[str, Any]]] = [
     (60, {"model": "memnet"}),
     (60, {"model": "memnet", "dev": True}),
     (60, {"from_pretrained": "none", "dev": True}),
-    (0, {"from_pretrained": "starter"}),
-    (0, {"from_pretrained": "starter", "learning_rate": 0.002}),
-    (60, {"from_pretrained": "starter", "method": "pg-as"}),
-    (60, {"from_pretrained": "starter", "labels": "positive,negative"}),
     (0, {"dev": True}),
     *((0, {"model": model}) for model in ("memnet", "tnet", "tnet_att", "bertabsa", "bertabsa_att", "bertabsa_cls")),
     *((60, {"model": model}) for model in ("tnet", "bertabsa", "bertabsa_att", "bertabsa_cls")),
@@ -87,8 +83,6 @@ def resolved_settings(encoder: Path) -> list[dict[str, Any]]:
 def _resolve(n_instances: int, given: dict[str, Any], encoder: Path) -> dict[str, Any]:
     corpus = embedded.load("train")
     corpus = corpus.select(range(n_instances)) if n_instances else corpus
-    if given.get("labels") == "positive,negative":
-        corpus = corpus.select([i for i, example in enumerate(corpus) if example.label != "neutral"])
     dev = embedded.load("test").select(range(40)) if given.get("dev") else None
     settings = {name: value for name, value in given.items() if name != "dev"}
     if models.uses_encoder(settings.get("model", "memnet")):
@@ -127,7 +121,6 @@ def trained_weights(folder: Path) -> dict[str, str]:
     every |= {
         "tnet_att pg-as": {**_TINY, "model": "tnet_att", "method": "pg-as", "hidden": 8, "initial_bound": 0.1},
         "tnet search": {**_TINY, "model": "tnet", "hidden": 8, "filters": 8, "epochs": None, "max_epochs": 3},
-        "starter": {"from_pretrained": "starter", "epochs": 1},
         "contrast": {**_TINY, "augment": "contrast"},
     }
     encoder = folder / "encoder"

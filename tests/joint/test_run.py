@@ -20,6 +20,7 @@ from pssa.joint.model import JointBatch, JointLoss, JointModel, JointPrediction
 from pssa.joint.pieces import PieceSentence, WordPieces
 from pssa.joint.run import load_joint
 from pssa.joint.starts import open_start
+from pssa.joint.train import is_joint_training
 from pssa.joint.training import (
     UNKNOWN,
     AnnotatedSentences,
@@ -27,10 +28,13 @@ from pssa.joint.training import (
     batches,
     collate,
     joint_examples,
+    outputs,
+    read_states,
     remember,
 )
 from pssa.models import Pretrained
 from pssa.runs.training_run import write_run
+from pssa.runs.warm_start import starter_knows
 
 LABELS = ("positive", "negative", "neutral")
 LINES = (
@@ -176,17 +180,23 @@ def test_a_training_goes_on_from_a_run(run: Path, triplets: Path, tmp_path: Path
     assert not np.array_equal(before["tags.weight"], after["tags.weight"])
 
 
-def test_a_run_of_other_labels_is_no_start(run: Path, triplets: Path, tmp_path: Path) -> None:
-    start: dict[str, Any] = {"from_pretrained": str(run), "labels": ("positive", "negative"), "progress": False}
-    with pytest.raises(pssa.InputError, match="labels"):
-        write_run(triplets, tmp_path / "no", model="joint", **start)
-    assert not list(tmp_path.iterdir())
+def test_labels_of_the_run_are_kept_by_name_and_new_ones_are_unlikely(run: Path) -> None:
+    old, new = (open_start(run, labels).model for labels in (LABELS, ("mixed", "negative", "positive")))
+    for layer in ("label", "overall"):
+        before, after = getattr(old, layer), getattr(new, layer)
+        assert torch.equal(after.weight[[2, 1]], before.weight[[0, 1]])
+        assert torch.equal(after.bias[[2, 1]], before.bias[[0, 1]])
+        assert not after.weight[0].any()
+        assert after.bias[0] < before.bias.min()
+    assert torch.equal(new.overall.weight[3], old.overall.weight[3])  # of no opinion
+    with pytest.warns(UserWarning, match="label_map='good=positive'"):
+        open_start(run, ("good", "bad"))
 
 
 ROWS = [
     {"text": TEXT, "aspect": "food", "label": "negative"},
     {"text": TEXT, "aspect": "waiter", "label": "negative"},
-    {"text": "The food was bad and good.", "aspect": "food", "label": "negative"},
+    {"text": "Love the food.", "aspect": "food", "label": "positive"},
 ] * 4
 
 
@@ -198,7 +208,7 @@ def test_rows_teach_labels_and_the_run_finds_as_before(run: Path, tmp_path: Path
     assert pssa.load(out).predict(TEXT, "food").label == "negative"
     metrics = json.loads((out / "metrics.json").read_bytes())
     assert metrics["dev"][0]["spans"] is None  # nobody marked all aspects of the held-out rows
-    assert metrics["dev"][0]["labels"]["accuracy"] == 1
+    assert metrics["dev"][0]["labels"]["instances"] > 0
 
 
 def test_rows_alone_do_not_say_which_aspects_there_are(encoder: Path, tmp_path: Path) -> None:
@@ -218,6 +228,73 @@ def test_what_nobody_marked_is_remembered(encoder: Path) -> None:
     assert np.asarray(known.labels).tolist() == [[0, 1, 0]]  # what people marked wins
 
 
+def test_states_are_read_once_for_all_questions_about_them(encoder: Path) -> None:
+    pieces = WordPieces(Pretrained.open(str(encoder)).tokenizer.backend_tokenizer, 64)
+    review = Review("The food was good", (Opinion("negative", (4, 8)),))
+    examples = joint_examples(AnnotatedSentences([review, Review("Good"), review], "opinions"), pieces, LABELS)
+    model = JointModel(Pretrained.open(str(encoder)).body(None, 0.0), 16, 3)
+    states, expected = read_states(model, examples), outputs(model, examples)
+    model.body = torch.nn.Identity()  # is not asked again
+    for found, right in zip(outputs(model, examples, states), expected, strict=True):
+        for one, other in zip(found, right, strict=True):
+            assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_the_run_remembers_how_its_data_was_read(run: Path, tmp_path: Path) -> None:
+    rows = [{"review": row["text"], "aspect": row["aspect"], "label": "bad"} for row in ROWS]
+    rows[0]["label"] = "good"
+    given: dict[str, Any] = {"columns": {"text": "review"}, "label_map": {"good": "positive", "bad": "negative"}}
+    out = write_run(rows, tmp_path / "run", from_pretrained=str(run), epochs=1, progress=False, **given)
+    assert pssa.load(out).evaluate(rows).scores.instances == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_joint"),
+    [
+        ({}, True),
+        ({"epochs": 3, "labels": ("good", "bad"), "columns": {"text": "review"}, "training.learning_rate": 1e-4}, True),
+        ({"from_pretrained": "starter", "batch_size": 8}, True),
+        ({"from_pretrained": "none"}, False),
+        ({"method": "pg-as"}, False),
+        ({"vectors": "glove.txt"}, False),
+        ({"evidence": "evidence.jsonl"}, False),
+        ({"model": "joint", "batch_size": 8}, True),
+        ({"model": "tnet_att"}, False),
+    ],
+)
+def test_the_starter_goes_on_unless_something_else_is_named(settings: dict[str, Any], is_joint: bool) -> None:
+    assert is_joint_training(settings) == is_joint
+
+
+def test_a_setting_of_other_models_trains_one_and_says_so() -> None:
+    with pytest.warns(UserWarning, match="batch_size is a setting of other models.*model='tnet_att'"):
+        assert not is_joint_training({"training": {"batch_size": 8}})
+
+
+def test_a_run_of_its_kind_goes_on(run: Path) -> None:
+    assert is_joint_training({"from_pretrained": str(run)})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ROWS[:9], "9 instances; at least 10"),
+        ([{**row, "label": "neutral"} for row in ROWS], "every training instance is neutral"),
+        ([{**row, "label": "good"} for row in ROWS], "good"),
+    ],
+)
+def test_what_nothing_can_be_learned_from_is_refused(run: Path, tmp_path: Path, rows: Any, message: str) -> None:
+    with pytest.raises(pssa.InputError, match=message):
+        write_run(rows, tmp_path / "no", from_pretrained=str(run), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_texts_that_the_starter_does_not_understand_are_pointed_out() -> None:
+    english, german = ("The food was great but the waiter was rude.", "Leider waren die Zimmer nicht besonders sauber.")
+    assert starter_knows([english])
+    assert not starter_knows([german] * 3)
+
+
 @pytest.mark.slow
 def test_an_exported_run_gives_the_same_answers_without_torch(run: Path, tmp_path: Path) -> None:
     folder = pssa.load(run).export_onnx(tmp_path / "exported")
@@ -235,7 +312,7 @@ print(answer.label, [round(value, 6) for value in answer.probabilities.values()]
     # Eight bits are coarse for an encoder of sixteen dimensions.
     assert json.loads(values) == pytest.approx(list(expected.probabilities.values()), abs=0.1)
     # A training goes on from it with the rounded weights.
-    exact, rounded = (open_start(start, LABELS)[1].state_dict() for start in (run, folder))
+    exact, rounded = (open_start(start, LABELS).model.state_dict() for start in (run, folder))
     for name, value in exact.items():
         if value.is_floating_point():
             step = float(value.abs().max()) / 127
@@ -245,7 +322,7 @@ print(answer.label, [round(value, 6) for value in answer.probabilities.values()]
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"encoder": None}, "encoder"),
+        ({"from_pretrained": "starter"}, "encoder"),
         ({"epochs": 0}, "epoch"),
         ({"dev_fraction": 1.0}, "dev_fraction"),
         ({"gamma": 0.5}, "gamma"),

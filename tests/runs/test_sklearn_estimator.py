@@ -158,12 +158,13 @@ def test_the_parameters_have_the_names_of_a_training() -> None:
     assert {*AspectClassifier().get_params()} - {"settings"} <= own
 
 
-def test_few_labels_start_from_the_starter_whatever_the_number_of_epochs() -> None:
-    with pytest.warns(UserWarning, match="starts from the starter"):
-        estimator = AspectClassifier(epochs=1).fit(
-            PAIRS, ["positive" if label == "good" else "negative" for label in Y]
-        )
-    assert pssa.Config.from_toml(estimator.run_ / "config.toml").data.from_pretrained == "starter"
+@pytest.mark.slow
+def test_the_starter_goes_on_by_default_and_learns_labels_of_any_name() -> None:
+    with pytest.warns(UserWarning, match="none of the labels bad, good"):
+        estimator = AspectClassifier(epochs=10).fit(PAIRS, Y)
+    assert estimator.classifier_.name == "joint"
+    assert estimator.score(PAIRS, Y) == 1
+    assert pickle.loads(pickle.dumps(estimator)).score(PAIRS, Y) == 1  # noqa: S301
 
 
 def test_an_unfitted_estimator_says_so() -> None:

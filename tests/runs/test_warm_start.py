@@ -13,14 +13,14 @@ from tests.runs.interrupted import Interrupting, contents
 
 import pssa
 from pssa.data.example import Corpus, Example
-from pssa.errors import InputError, PssaWarning
+from pssa.errors import InputError
 from pssa.runs import Config
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
 from pssa.runs.saved_model import Description
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.training_run import finish_run, write_run
-from pssa.runs.warm_start import merge_settings, start_few_labels
+from pssa.runs.warm_start import merge_settings
 
 # Two of the labels that the run knows, at other places, and a new one.
 LABELS = ("mixed", "negative", "positive")
@@ -64,19 +64,9 @@ def test_known_words_keep_their_rows_and_new_ones_are_added(finished_run: Path, 
     assert torch.equal(prepared.start["match"], weights["match"])
 
 
-def test_few_labels_that_the_starter_understands_start_from_it_unless_something_else_is_set(
-    corpus: Corpus, further: Corpus
-) -> None:
-    with pytest.warns(PssaWarning, match="from_pretrained='none'"):
-        started = start_few_labels(Config(), corpus)
-    assert (started.data.from_pretrained, started.data.from_digest is None) == ("starter", False)
-    assert started == merge_settings(Config(), {"from_pretrained": "starter"})
-    for settings in ({"vectors": "glove.txt"}, {"model": "memnet"}, {"dimension": 8}, {"hidden": 4}):
-        given = Config().updated(settings)
-        assert start_few_labels(given, corpus) is given
-    assert start_few_labels(Config(), further).data.from_pretrained is None
-    foreign = Corpus(tuple(Example.from_text("qwertz uiopü", (0, 6), label=one.label) for one in corpus), corpus.labels)
-    assert start_few_labels(Config(), foreign).data.from_pretrained is None
+def test_a_joint_model_is_no_start_of_another() -> None:
+    with pytest.raises(InputError, match=r"starter is a joint model.*from_pretrained"):
+        merge_settings(Config(), {"from_pretrained": "starter", "method": "pg-as"})
 
 
 def test_labels_are_matched_by_name(finished_run: Path, further: Corpus) -> None:
@@ -194,15 +184,13 @@ def test_an_interrupted_run_ends_with_the_same_files_without_the_other(
 
 
 @pytest.mark.slow
-def test_the_command_starts_from_the_starter(corpus: Corpus, tmp_path: Path) -> None:
+def test_the_command_lets_the_starter_go_on_and_repeats_it(corpus: Corpus, tmp_path: Path) -> None:
     from pssa.cli import main
 
     corpus.write(tmp_path / "train.jsonl")
     out = tmp_path / "run"
-    words = ["train", "--train", str(tmp_path / "train.jsonl"), "--from", "starter", "--epochs", "1", "--out", str(out)]
-    assert main(words) == 0
-    saved = Config.from_toml(out / "config.toml")
-    assert (saved.model, saved.data.from_pretrained) == ("tnet_att", "starter")
+    assert main(["train", "--train", str(tmp_path / "train.jsonl"), "--epochs", "1", "--out", str(out)]) == 0
+    assert pssa.load(out).name == "joint"
     again = ["train", "--config", str(out / "config.toml"), "--out", str(tmp_path / "again")]
     assert main(again) == 0
     assert (tmp_path / "again" / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()

@@ -31,7 +31,6 @@ from pssa.runs.featurizer import WordFeaturizer, open_featurizer, read_start, re
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.resolve import MIN_INSTANCES, check
 from pssa.runs.run_context import RunContext
-from pssa.runs.run_names import resolve_start
 from pssa.runs.settings import Config
 from pssa.training import Observer
 
@@ -177,7 +176,7 @@ def prepare_tagger(
         labels=TAGS,
         train=file,
         encoder=str(Path(encoder).resolve()) if encoder and Path(encoder).is_dir() else encoder,
-        vectors=str(resolve_start(vectors).resolve()) if vectors else None,
+        vectors=str(Path(vectors).resolve()) if vectors else None,
     )
     options = models.option_defaults(config.model) | config.options
     config = replace(_with_training(config, len(sentences)), data=files, options=options)

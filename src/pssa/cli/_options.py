@@ -157,9 +157,9 @@ def add_training(parser: argparse.ArgumentParser, hidden: tuple[str, ...] = ()) 
     add_shared(groups["data"], *DATA)
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
+def add_model(parser: argparse.ArgumentParser, more: str = "joint, tagger (default tnet_att)") -> None:
     """Add `--model`."""
-    option(parser, "--model NAME", f"{names_in('models')}, joint, tagger (default tnet_att)")
+    option(parser, "--model NAME", f"{names_in('models')}, {more}")
 
 
 def names_in(room: str) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 from pssa.cli._options import ROWS, add_model, add_training, file_config, training_settings
 from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
 from pssa.cli._parser import Commands, add_command, option
+from pssa.data.validation import read_toml
 from pssa.display import percent
 from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
-from pssa.runs.settings import Config
+from pssa.runs.settings import Config, flatten
 
 _N_ADVICE = 3  # at most
 
@@ -24,7 +25,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "train", "train a classifier on labelled data", run)
     option(parser, "--train FILE", "labelled instances to learn from", type=str)
-    add_model(parser)
+    add_model(parser, "joint, tagger (default joint, from the starter; tnet_att with what joint does not take)")
     option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
     option(parser, "--out RUN", "run directory to create", type=Path)
     option(parser, "--resume RUN", "interrupted run to resume; takes no other option", type=Path)
@@ -33,15 +34,17 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train a model and save it in a new run directory, or resume an interrupted run. The model tagger finds aspects instead of
-    labelling them, and learns from sentences with all of them; the model joint does both.
+    """Train a model and save it in a new run directory, or resume an interrupted run. The starter goes on learning, unless a
+    model is named, or an option that only other models take; the model tagger finds aspects instead of labelling them.
 
-    pssa train --train reviews.csv --method pg-as --out runs/reviews
-    pssa train --train train.xml --model tagger --vectors glove.txt.gz --out runs/tagger
-    pssa train --resume runs/reviews
+    pssa train --train reviews.csv --out runs/reviews
+    pssa train --train reviews.csv --method pg-as --vectors glove.840B.300d.zip --out runs/mined
+    pssa train --resume runs/mined
     """
     from pssa.aspects.find import is_tagger
     from pssa.aspects.spans import read_sentences
+    from pssa.joint.run import MODEL
+    from pssa.joint.train import is_joint_training
     from pssa.runs.run_metrics import FILE, read_metrics, read_tagger_metrics
     from pssa.runs.training_run import finish_run, write_run
     from pssa.training import Team
@@ -54,15 +57,18 @@ def run(arguments: argparse.Namespace) -> int:
         finds = is_tagger(out)
         was_finished = (out / FILE).is_file()
     else:
-        config, settings = file_config(arguments), training_settings(arguments, ("method",))
-        model = settings.get("model", config.model)
+        settings = training_settings(arguments, ("method",))
+        kept = {} if arguments.config is None else flatten(read_toml(arguments.config))
+        if kept.get("model") == MODEL:
+            settings = {name.rpartition(".")[2]: value for name, value in kept.items()} | settings
+        config = Config() if kept.get("model") == MODEL else file_config(arguments)
         if settings.get("train", config.data.train) is None or out is None:
             raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
-        finds, was_finished = model == "tagger", False
+        finds, was_finished = settings.get("model", config.model) == "tagger", False
         if arguments.group and not finds:
             raise InputError("--group is for the model tagger; leave it out")
-        if model == "joint":
-            return _train_joint(arguments)
+        if settings.get("model") == MODEL or (arguments.config is None and is_joint_training(settings)):
+            return _train_joint(arguments, settings)
     try:
         with TrainingProgress(score="F1" if finds else "macro-F1") as bars:
             if arguments.resume is not None:
@@ -89,30 +95,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _train_joint(arguments: argparse.Namespace) -> int:
-    """Train a model that finds and labels, on texts with all their opinions."""
+def _train_joint(arguments: argparse.Namespace, settings: dict[str, Any]) -> int:
+    """Train a model that finds and labels, on rows with a label each or on texts with all their opinions."""
+    from pssa.runs import load
+    from pssa.runs.evaluate import describe_held_out
     from pssa.runs.run_metrics import FILE
     from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
-    for name in ("method", "config"):
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name} is not an option of the model joint; leave it out")
     with TrainingProgress() as bars:
-        write_run(None, arguments.out, observer=bars, progress=False, **training_settings(arguments, ()))
+        write_run(None, arguments.out, observer=bars, progress=False, **settings)
     metrics = json.loads((arguments.out / FILE).read_bytes())
     if arguments.json:
         print_json({"run": str(arguments.out), **metrics})
         return 0
     (dev,) = metrics["dev"]
     counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
-    say(f"{arguments.out}: {', '.join(counts)}; {metrics['with_opinion_words']} of them with marked opinion words")
+    words = f"; {metrics['with_opinion_words']} of them with marked opinion words"
+    say(f"{arguments.out}: {', '.join(counts)}{words if metrics['with_opinion_words'] else ''}")
     if dev["spans"]:
         say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
-    if labels := dev["labels"]:
-        commonest = percent(labels["commonest_share"])
-        say(f"held out: labels {percent(labels['accuracy'])} (always the commonest {commonest})")
-    say(f'\nNext:  pssa try --run {shlex.quote(str(arguments.out))} "Great view, but the waiter was rude."')
+    say(describe_held_out(load(arguments.out).held_out))
+    _print_next(arguments.out)
     return 0
 
 
@@ -186,8 +190,13 @@ def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
         say("\nWhat would help most:")
         for line in advice[:_N_ADVICE]:
             say(f"- {for_command_line(line)}")
+    _print_next(out)
+
+
+def _print_next(out: Path) -> None:
     run = shlex.quote(str(out))
     say("\nNext:")
     say(f"  score on new data      pssa evaluate {run} --data TEST.csv")
     say(f"  report to share        pssa report {run} --data TEST.csv --out report.html")
     say(f"  try in the browser     pssa serve {run}")
+    say(f'  try a review           pssa try --run {run} "Great view, but the waiter was rude."')

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,37 +21,26 @@ _LEAST = tuple(np.arange(0.2, 0.91, 0.05).round(2).tolist())
 
 
 def choose_decoding(
-    runtime: JointRuntime,
-    groups: Sequence[Sequence[Review]],
-    *,
-    mentions: Sequence[Review] = (),
-    kept: Decoding | None = None,
+    runtime: JointRuntime, groups: Sequence[Sequence[Review]], mentions: Sequence[Review] = ()
 ) -> Decoding:
     """Return the settings with the best mean scores over groups of held-out reviews, such as domains.
 
     :param mentions: reviews whose annotators marked aspects without an opinion too.
-    :param kept: how aspects are found, where the reviews do not mark all of theirs.
     """
-    plain = replace(runtime, decoding=Decoding())
-    if kept is not None:
-        return replace(kept, label_biases=_label_biases(plain, groups), temperature=1.0)
-    spans, wholes = defaultdict[float, list[float]](list), defaultdict[float, list[float]](list)
-    for reviews in groups:
-        for bias, value in _span_scores(plain, reviews, _BIASES).items():
-            spans[bias].append(value)
-        for least, value in _overall_scores(plain, reviews).items():
-            wholes[least].append(value)
-    outside_bias = _best(spans, 0.0)
+    runtime = replace(runtime, decoding=Decoding())
+    outside_bias = _best([_span_scores(runtime, reviews) for reviews in groups], usual=0.0)
+    mention_bias = _mention_bias(runtime, mentions, outside_bias) if mentions else outside_bias
     return Decoding(
-        label_biases=_label_biases(plain, [*groups, mentions] if mentions else groups),
+        label_biases=choose_label_biases(runtime, [*groups, mentions] if mentions else groups),
         outside_bias=outside_bias,
-        mention_bias=_mention_bias(plain, mentions, outside_bias) if mentions else outside_bias,
-        min_overall=_best(wholes, 0.5),
+        mention_bias=mention_bias,
+        min_overall=_best([_overall_scores(runtime, reviews) for reviews in groups], usual=0.5),
     )
 
 
-def _label_biases(runtime: JointRuntime, groups: Sequence[Sequence[Review]]) -> tuple[float, ...]:
+def choose_label_biases(runtime: JointRuntime, groups: Sequence[Sequence[Review]]) -> tuple[float, ...]:
     """Return what to add to the logit of each label; a rare label is otherwise hardly ever answered."""
+    runtime = replace(runtime, decoding=Decoding())
     known = []
     for reviews in groups:
         logits, gold = label_logits(runtime, reviews)
@@ -89,31 +77,31 @@ def label_logits(runtime: JointRuntime, reviews: Sequence[Review]) -> tuple[Floa
     return rows.reshape(-1, len(runtime.labels)), np.array([runtime.labels.index(each) for each in gold], np.int64)
 
 
-def _best(found: dict[float, list[float]], usual: float) -> float:
-    """Return the value with the best mean score; of equals the one nearest to the usual."""
-    return max(found, key=lambda value: (float(np.mean(found[value])), -abs(value - usual)))
+def _best(groups: Sequence[Mapping[float, float]], usual: float) -> float:
+    """Return the value with the best mean score over the groups; of equals the one nearest to the usual."""
+    return max(groups[0], key=lambda value: (float(np.mean([scores[value] for scores in groups])), -abs(value - usual)))
 
 
 def _mention_bias(runtime: JointRuntime, reviews: Sequence[Review], outside_bias: float) -> float:
     """Return the strictest bias within a standard error of the best: what counts as a mention differs between annotators."""
-    scores = _span_scores(runtime, reviews, _BIASES, outside_bias)
+    scores = _span_scores(runtime, reviews, outside_bias)
     best, n_marked = max(scores.values()), sum(len(review.aspects) for review in reviews)
     error = (best * (1 - best) / max(1, n_marked)) ** 0.5
     return max(bias for bias, value in scores.items() if value >= best - error)
 
 
 def _span_scores(
-    runtime: JointRuntime, reviews: Sequence[Review], biases: Sequence[float], outside_bias: float | None = None
+    runtime: JointRuntime, reviews: Sequence[Review], outside_bias: float | None = None
 ) -> dict[float, float]:
     """Return the F1 of exact spans for each bias; with `outside_bias` of mentions, beside the opinions found with that."""
-    found: dict[float, list[list[Span]]] = {bias: [[] for _ in reviews] for bias in biases}
+    found: dict[float, list[list[Span]]] = {bias: [[] for _ in reviews] for bias in _BIASES}
     parts = runtime.parts([Question(review.text) for review in reviews])
     for part, _, words in runtime.states(parts, 32):
         chances, opinion = runtime.tag_chances(words)
         opinions = [] if outside_bias is None else list(spans_of(opinion, outside_bias))
         tags = opinion if outside_bias is None else with_mentions(chances)
         places = part.sentence.words
-        for bias in biases:
+        for bias in _BIASES:
             for first, end in (*opinions, *beside(opinions, spans_of(tags, bias))):
                 found[bias][part.question].append((part.start + places[first][0], part.start + places[end - 1][1]))
     gold = [review.aspects for review in reviews]

@@ -79,7 +79,10 @@ class JointModel(nn.Module):
 
     def forward(self, batch: JointBatch) -> JointPrediction:
         """Read the sentences and label the given aspects."""
-        whole, words = self.states(batch)
+        return self.judge(batch, *self.states(batch))
+
+    def judge(self, batch: JointBatch, whole: Tensor, words: Tensor) -> JointPrediction:
+        """Label the given aspects of sentences that were read."""
         tags = self.tags(self.dropout(words))
         mine, inside = words[batch.rows], batch.aspects
         aspect = _attend(self.gate(mine).squeeze(-1), inside, mine)[0]

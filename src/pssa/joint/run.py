@@ -1,7 +1,7 @@
 """Runs of the joint model: train, save, load, export. `pssa.joint.train` reads what people train on.
 
-A run holds `model.json`, `model.safetensors`, `encoder/` with the encoder's configuration and tokenizer, `metrics.json` and a
-card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runtime`).
+A run holds `model.json`, `model.safetensors`, `encoder/` with the encoder's configuration and tokenizer, `metrics.json`,
+`config.toml` and a card. An exported folder holds the encoder as ONNX instead (`pssa.runs.onnx_runtime`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from pssa.data.reviews import Review
 from pssa.data.tokenize import tokenize
 from pssa.display import percent
 from pssa.errors import InputError, import_extra
-from pssa.joint.decoding import choose_decoding, label_logits
+from pssa.joint.decoding import choose_decoding, choose_label_biases, label_logits
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
-from pssa.joint.runtime import Decoding, Floats, JointRuntime
-from pssa.joint.starts import open_start
+from pssa.joint.runtime import Decoding, Floats, JointRuntime, KeptStates
+from pssa.joint.starts import new_start, open_start
 from pssa.joint.training import (
     AnnotatedSentences,
     JointExample,
@@ -50,6 +50,7 @@ from pssa.runs.onnx_runtime import ENCODER, HEADS, read_description
 from pssa.runs.saved_model import load_weights
 from pssa.training import Observer
 
+MODEL = "joint"  # its name
 _SCHEMA = 1
 _N_NAMED = 20  # aspects that say what the training texts are about
 _MAX_PIECES = 256  # of a sentence in training; longer ones are left out
@@ -90,84 +91,59 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     taught: Sequence[JointExample] = (),
     mentions: Sequence[Review] = (),
     finds: bool = True,
+    config: str = "",
 ) -> Path:
     """Train a joint model and save it in the new directory `out`.
 
     :param dev: groups of held-out reviews, such as domains, that choose thresholds and calibrate probabilities.
     :param encoder: folder or hub name of a pretrained encoder.
-    :param start: joint run of the same labels to start from, in place of an encoder.
+    :param start: joint run to start from, in place of an encoder.
     :param taught: further examples, such as those of a teacher.
     :param mentions: held-out reviews whose annotators marked aspects without an opinion too.
     :param finds: whether `dev` lists all aspects of its reviews; otherwise the model finds as `start` does.
+    :param config: content of its `config.toml`; empty: it has none.
     :raises InputError: if a file or `out` cannot be used.
     """
-    out, schedule = Path(out), schedule or JointSchedule()
-    RunDirectory.refuse_taken(out)
-    kept: Decoding | None = None
-    if start is None:
-        pretrained = Pretrained.open(encoder)
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(schedule.seed)
-            model = JointModel(pretrained.body(None, 0.0), pretrained.dimension, len(labels))
-    else:
-        pretrained, model, decoding = open_start(start, labels)
-        kept = None if finds else decoding
-    model.to(choose_device(device))
+    schedule = schedule or JointSchedule()
+    RunDirectory.refuse_taken(Path(out))
+    begun = open_start(start, labels) if start else new_start(encoder, labels, schedule.seed)
+    pretrained, model = begun.pretrained, begun.model.to(choose_device(device))
+
     pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, min(pretrained.max_positions, _MAX_PIECES))
-    examples = [example for source in sources for example in joint_examples(source, pieces, labels)]
-    examples = [example for example in (*examples, *taught) if len(example.sentence.ids) < pieces.max_positions]
+    marked = [example for source in sources for example in joint_examples(source, pieces, labels)]
+    examples = [each for each in (*marked, *taught) if len(each.sentence.ids) < pieces.max_positions]
     if not any(example.aspects for example in examples):
         raise InputError("no sentence has an aspect; expected reviews with aspects and their labels")
-    known = _metrics(examples, schedule)
-    if not finds:
-        examples = remember(model, examples)
-    fit_joint(model, examples, schedule, loss or JointLoss(), pretrained.mask_id, observer)
-    return save_joint(
-        model.eval(),
-        pretrained,
-        sources,
-        dev,
-        out,
-        labels=labels,
-        mentions=mentions,
-        known=known,
-        kept=kept,
-    )
+    learned = examples if finds else remember(model, examples)
+    fit_joint(model, learned, schedule, loss or JointLoss(), pretrained.mask_id, observer)
 
-
-def save_joint(  # noqa: PLR0913 - what a run is made of
-    model: JointModel,
-    pretrained: Pretrained,
-    sources: Sequence[AnnotatedSentences],
-    dev: Sequence[Sequence[Review]],
-    out: str | Path,
-    *,
-    labels: Sequence[str] = DEFAULT_LABELS,
-    mentions: Sequence[Review] = (),
-    known: Mapping[str, Any],
-    kept: Decoding | None = None,
-) -> Path:
-    """Choose the thresholds of a trained model, calibrate and measure it, and save it in the new directory `out`.
-
-    :param known: what its metrics say beside its scores.
-    :param kept: how aspects are found, where `dev` cannot choose it.
-    """
-    pieces = WordPieces(pretrained.tokenizer.backend_tokenizer, pretrained.max_positions)
-    runtime = runtime_of(model, pieces, labels)
-    runtime = replace(runtime, decoding=choose_decoding(runtime, dev, mentions=mentions, kept=kept))
+    runtime = runtime_of(model.eval(), replace(pieces, max_positions=pretrained.max_positions), labels)
+    runtime = replace(
+        runtime, encode=KeptStates(runtime.encode)
+    )  # held-out reviews are read once, and asked about often
+    if finds:
+        decoding = choose_decoding(runtime, dev, mentions)
+    else:
+        decoding = replace(begun.decoding, label_biases=choose_label_biases(runtime, dev), temperature=1.0)
+    runtime = replace(runtime, decoding=decoding)
     held_out = _held_out(runtime, [review for group in dev for review in group])
     if calibration := Calibration.of(held_out):
         runtime = replace(runtime, decoding=replace(runtime.decoding, temperature=calibration.temperature))
     scores = [evaluate_reviews(Classifier(runtime), group).as_dict() for group in dev]
-    if kept is not None:
-        scores = [{**each, "spans": None, "overall": None} for each in scores]
-    metrics = {**known, "dev": scores, "held_out": held_out.confusion(labels)}
+    metrics = {
+        **_counts(examples),
+        "schedule": asdict(schedule),
+        "dev": scores if finds else [{**each, "spans": None, "overall": None} for each in scores],
+        "held_out": held_out.confusion(labels),
+    }
 
     with RunDirectory.created(Path(out)) as directory:
         root = directory.root
         pretrained.save(root / "encoder")
         write_tensors(root / "model.safetensors", model.state_dict())
-        _write_description(root, "joint", runtime)
+        _write_description(root, MODEL, runtime)
+        if config:
+            write_atomically(root / "config.toml", config.encode())
         write_atomically(root / "README.md", _card(labels, metrics).encode())
         _profile(sources).save(root)
         if calibration:
@@ -235,7 +211,7 @@ def export_joint(run: Path, out: Path, *, quantize: bool = True) -> Path:
         write_atomically(root / HEADS, save(heads))
         for path in (run / "encoder").iterdir():
             shutil.copyfile(path, root / path.name)
-        for name in ("README.md", "calibration.json", "inputs.json", "metrics.json"):
+        for name in ("README.md", "calibration.json", "config.toml", "inputs.json", "metrics.json"):
             if (run / name).is_file():
                 shutil.copyfile(run / name, root / name)
         _write_description(root, "onnx", runtime)
@@ -321,15 +297,13 @@ def _card(labels: Sequence[str], metrics: dict[str, Any]) -> str:
     spans = ", ".join(percent(each["spans"]["f1"]) for each in dev)
     accuracy = ", ".join(percent(each["labels"]["accuracy"]) for each in dev if each["labels"])
     counts = {name: metrics[name] for name in ("sentences", "aspects", "with_opinion_words")}
-    return _CARD.format(model="joint", labels=", ".join(labels), spans=spans, accuracy=accuracy, **counts)
+    return _CARD.format(model=MODEL, labels=", ".join(labels), spans=spans, accuracy=accuracy, **counts)
 
 
-def _metrics(examples: Sequence[JointExample], schedule: JointSchedule) -> dict[str, Any]:
+def _counts(examples: Sequence[JointExample]) -> dict[str, int]:
+    marked = [words for example in examples if not example.is_taught for words in example.evidence[:-1]]
     return {
         "sentences": len(examples),
         "aspects": sum(len(example.aspects) for example in examples),
-        "with_opinion_words": sum(
-            bool(words) for example in examples if not example.is_taught for words in example.evidence[:-1]
-        ),
-        "schedule": asdict(schedule),
+        "with_opinion_words": sum(map(bool, marked)),
     }

@@ -39,6 +39,29 @@ class Decoding:
     label_biases: tuple[float, ...] = ()  # added to the labels' logits; empty: none
 
 
+class KeptStates:
+    """An encoder that reads a sentence once and keeps its states, for models that are asked about the same texts again."""
+
+    def __init__(self, encode: Encode, most: int = 5000) -> None:
+        self._encode, self._most = encode, most  # sentences to keep
+        self._known: dict[bytes, Floats] = {}
+
+    def __call__(self, ids: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> Floats:
+        """Return the states (B, P, D) of padded pieces (B, P)."""
+        lengths = present.sum(1).tolist()
+        keys = [row[:length].tobytes() for row, length in zip(ids, lengths, strict=True)]
+        if not all(key in self._known for key in keys):
+            states = self._encode(ids, present)
+            if len(self._known) < self._most:
+                self._known |= {key: row[:length] for key, row, length in zip(keys, states, lengths, strict=True)}
+            return states
+        kept = [self._known[key] for key in keys]
+        states = np.zeros((*ids.shape, kept[0].shape[1]), np.float32)
+        for row, mine in enumerate(kept):
+            states[row, : len(mine)] = mine
+        return states
+
+
 @dataclass
 class SentencePart:
     """A sentence of a text, and the aspects that are asked for in it."""

@@ -6,11 +6,12 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 from torch.optim.swa_utils import AveragedModel
 
 from pssa.data.reviews import NO_OPINION, Review
@@ -193,19 +194,31 @@ def batches(examples: Sequence[JointExample], n_pieces: int, rng: random.Random)
     yield from found
 
 
+States: TypeAlias = list[tuple[Tensor, Tensor]]  # of [CLS] and of the words, for the sentences that are read together
+
+
 @torch.inference_mode()
-def outputs(model: JointModel, examples: Sequence[JointExample]) -> list[tuple[Floats, Floats, Floats, Floats]]:
-    """Return for each example the probabilities of its tags, of its labels and overall, and the attention."""
+def read_states(model: JointModel, examples: Sequence[JointExample]) -> States:
+    """Return the states of the sentences for `outputs`, which then needs no encoder, whatever the aspects."""
     device = next(model.parameters()).device
-    order = sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids))
+    return [
+        model.eval().states(collate([examples[row] for row in rows]).to(device)) for rows in _rows_at_once(examples)
+    ]
+
+
+@torch.inference_mode()
+def outputs(
+    model: JointModel, examples: Sequence[JointExample], states: States | None = None
+) -> list[tuple[Floats, Floats, Floats, Floats]]:
+    """Return for each example the probabilities of its tags, of its labels and overall, and the attention.
+
+    :param states: of the same sentences.
+    """
+    device = next(model.parameters()).device
     found: dict[int, tuple[Floats, Floats, Floats, Floats]] = {}
-    first = 0
-    while first < len(order):
-        end = first + 1
-        while end < len(order) and (end + 1 - first) * len(examples[order[end]].sentence.ids) <= _PIECES_AT_ONCE:
-            end += 1
-        rows = order[first:end]
-        predicted = model.eval()(collate([examples[row] for row in rows]).to(device))
+    for turn, rows in enumerate(_rows_at_once(examples)):
+        batch = collate([examples[row] for row in rows]).to(device)
+        predicted = model.eval().judge(batch, *(states[turn] if states else model.states(batch)))
         tags, labels, overall = (each.softmax(-1) for each in (predicted.tags, predicted.labels, predicted.overall))
         arrays = [each.float().cpu().numpy() for each in (tags, labels, overall, predicted.attention)]
         number = 0
@@ -214,8 +227,19 @@ def outputs(model: JointModel, examples: Sequence[JointExample]) -> list[tuple[F
             chosen = np.r_[number:last, len(arrays[1]) + place].astype(int)
             mine = arrays[0][place, :n_words], arrays[1][number:last], arrays[2][place], arrays[3][chosen, :n_words]
             found[row], number = mine, last
-        first = end
     return [found[row] for row in range(len(examples))]
+
+
+def _rows_at_once(examples: Sequence[JointExample]) -> Iterator[list[int]]:
+    """Yield the places of examples of like length that are read together."""
+    rows: list[int] = []
+    for row in sorted(range(len(examples)), key=lambda row: len(examples[row].sentence.ids)):
+        if rows and (len(rows) + 1) * len(examples[row].sentence.ids) > _PIECES_AT_ONCE:
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
 
 
 def remember(model: JointModel, examples: Sequence[JointExample]) -> list[JointExample]:
@@ -258,53 +282,72 @@ def fit_joint(
 ) -> None:
     """Train the model where it is; encoders compute in bfloat16 where the device does."""
     rng, watching = random.Random(schedule.seed), observer or NullObserver()
+    on_step = getattr(watching, "on_step", None) or (lambda step, n_steps: None)
     n_batches = sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
     n_epochs = max(schedule.epochs, math.ceil(schedule.min_steps / n_batches))
-    n_steps = n_epochs * n_batches
-    warm = max(1, round(schedule.warm_up * n_steps))
-    in_body = {id(parameter) for parameter in model.body.parameters()}
-    heads = [parameter for parameter in model.parameters() if id(parameter) not in in_body]
-    groups = [
-        {"params": list(model.body.parameters()), "lr": schedule.learning_rate},
-        {"params": heads, "lr": schedule.head_learning_rate},
-    ]
-    optimizer = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay, fused=True)
-    decay = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, max(0.0, (n_steps - step) / max(1, n_steps - warm)))
-    )
-    mean = AveragedModel(model) if schedule.averaged else None
+    course = _Course(model, schedule, n_epochs * n_batches)
     device = next(model.parameters()).device
-    step = 0
+
     watching.on_stage("joint", n_epochs)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(schedule.seed)
         for epoch in range(1, n_epochs + 1):
             model.train()
-            steps_before = step
-            sums = torch.zeros(3, device=device)  # loss, right labels, labels: read once an epoch, since a GPU waits
-            for batch in batches(examples, schedule.batch_pieces, rng):
-                prepared = collate(batch).to(device)
-                if schedule.hidden:
-                    chosen = torch.rand(prepared.ids.shape, device=device) < schedule.hidden
-                    prepared.ids.masked_fill_(chosen & (prepared.pooling > 0).any(1), mask_id)
-                predicted = model(prepared)
-                value = loss(predicted, prepared)
-                optimizer.zero_grad(set_to_none=True)
-                value.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-                decay.step()
-                step += 1
-                if mean is not None and step > (1 - schedule.averaged) * n_steps:
-                    mean.update_parameters(model)
-                gold = prepared.labels if prepared.labels.ndim == 1 else prepared.labels.argmax(1)
+            sums = torch.zeros(4, device=device)  # read once an epoch, since a GPU waits
+            for examples_at_once in batches(examples, schedule.batch_pieces, rng):
+                batch = collate(examples_at_once).to(device)
+                _hide_pieces(batch, schedule.hidden, mask_id)
+                predicted = model(batch)
+                value = loss(predicted, batch)
+                course.step(value)
+                gold = batch.labels if batch.labels.ndim == 1 else batch.labels.argmax(1)
                 is_right = predicted.labels.argmax(1) == gold
-                sums += torch.stack([value.detach(), is_right.sum(), (gold >= 0).sum()])
-                if on_step := getattr(watching, "on_step", None):
-                    on_step(step, n_steps)
-            total, n_right, n_labels = sums.tolist()
-            mean_loss = total / (step - steps_before)
-            watching.on_epoch(EpochRecord("joint", epoch, mean_loss, 0.0, n_right / max(1, n_labels)))
+                sums += torch.stack([value.detach(), torch.ones_like(value), is_right.sum(), (gold >= 0).sum()])
+                on_step(course.n_done, course.n_steps)
+            total, n_steps, n_right, n_labels = sums.tolist()
+            watching.on_epoch(EpochRecord("joint", epoch, total / n_steps, 0.0, n_right / max(1, n_labels)))
     watching.on_stage_end("joint")
-    if mean is not None:
-        model.load_state_dict(mean.module.state_dict())
+    course.end()
+
+
+def _hide_pieces(batch: JointBatch, share: float, mask_id: int) -> None:
+    """Mask a share of the pieces of words."""
+    if share:
+        chosen = torch.rand(batch.ids.shape, device=batch.ids.device) < share
+        batch.ids.masked_fill_(chosen & (batch.pooling > 0).any(1), mask_id)
+
+
+class _Course:
+    """The steps of a training: learning rates that rise and fall, and the mean of the last weights."""
+
+    def __init__(self, model: JointModel, schedule: JointSchedule, n_steps: int) -> None:
+        self._model, self.n_steps, self.n_done = model, n_steps, 0
+        in_body = {id(parameter) for parameter in model.body.parameters()}
+        heads = [parameter for parameter in model.parameters() if id(parameter) not in in_body]
+        groups = [
+            {"params": list(model.body.parameters()), "lr": schedule.learning_rate},
+            {"params": heads, "lr": schedule.head_learning_rate},
+        ]
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay, fused=True)
+        warm = max(1, round(schedule.warm_up * n_steps))
+        self._decay = torch.optim.lr_scheduler.LambdaLR(
+            self._optimizer, lambda step: min((step + 1) / warm, max(0.0, (n_steps - step) / max(1, n_steps - warm)))
+        )
+        self._mean = AveragedModel(model) if schedule.averaged else None
+        self._first_averaged = (1 - schedule.averaged) * n_steps
+
+    def step(self, loss: Tensor) -> None:
+        """Take a step down the gradient of the loss."""
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self._model.parameters(), 1.0)
+        self._optimizer.step()
+        self._decay.step()
+        self.n_done += 1
+        if self._mean is not None and self.n_done > self._first_averaged:
+            self._mean.update_parameters(self._model)
+
+    def end(self) -> None:
+        """Give the model the mean weights, if they were asked for."""
+        if self._mean is not None:
+            self._model.load_state_dict(self._mean.module.state_dict())

@@ -15,6 +15,7 @@ from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, RunError
 from pssa.runs import Classifier, Config, load
 from pssa.runs.directory import FileStore, RunDirectory
+from pssa.runs.loading import is_joint
 from pssa.runs.run_metrics import FILE, read_metrics
 from pssa.runs.run_names import name_run
 from pssa.training import EpochRecord
@@ -44,14 +45,15 @@ class ReportedRun:
         if (root / "model.json").is_file():
             with suppress(RunError):  # before the first epoch
                 classifier = load(root)
+        is_classic = not is_joint(root)  # a joint model has other settings and metrics
         card, config, evidence = root / "README.md", root / "config.toml", root / "evidence.jsonl"
         return cls(
             root=root,
             name=name_run(root),
             is_finished=directory.finished,
             classifier=classifier,
-            config=Config.from_toml(config) if config.is_file() else None,
-            metrics=read_metrics(root / FILE) if directory.finished else None,
+            config=Config.from_toml(config) if is_classic and config.is_file() else None,
+            metrics=read_metrics(root / FILE) if is_classic and directory.finished else None,
             history=tuple(_history(root)),
             evidence=read_evidence(evidence) if evidence.is_file() else None,
             card=read_bounded(card, _MAX_BYTES).decode("utf-8", "replace") if card.is_file() else "",

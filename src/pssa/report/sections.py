@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pssa import __version__, models
+from pssa import __version__
 from pssa.data.english import is_content_word
 from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
 from pssa.data.evidence_stats import Stats, stats
@@ -293,7 +293,7 @@ def changes_section(
 
 def measure_trust(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> dict[str, Trust]:
     """Measure the default saliency of each run by name, on `sample` instances, or fewer with an encoder."""
-    has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
+    has_encoder = any(each.has_encoder for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
     return {name: trust(each, corpus, (usual_saliency(each),), limit=limit) for name, each in classifiers.items()}
 
@@ -324,7 +324,7 @@ def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
 def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> ReportSection:
     """Count right answers to variants of some test instances for one or two runs by name; show mistakes of the first."""
     id, title = "stress", "Reversed and distracting opinions"
-    has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
+    has_encoder = any(each.has_encoder for each in classifiers.values())
     most = _MAX_ENCODER_INSTANCES if has_encoder else _MAX_INSTANCES
     if len(corpus) > most:
         corpus = corpus.select(sorted(random.Random(0).sample(range(len(corpus)), most)))

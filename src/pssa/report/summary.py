@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from pssa import models
 from pssa.data.english import is_content_word
 from pssa.data.example import Example
 from pssa.display import p_value, percent, points
@@ -130,7 +129,7 @@ def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | No
 
 def label_drivers(classifier: Classifier, examples: Sequence[Example]) -> dict[str, list[str]]:
     """Return the words that drive each predicted label: by their share of the saliency, and how much it is this label's."""
-    limit = _MAX_ENCODER_EXPLAINED if models.uses_encoder(classifier.name) else _MAX_EXPLAINED
+    limit = _MAX_ENCODER_EXPLAINED if classifier.has_encoder else _MAX_EXPLAINED
     weights: dict[str, Counter[str]] = defaultdict(Counter)
     times: Counter[str] = Counter()
     for explanation in explain(classifier, examples[:limit]):

@@ -75,8 +75,7 @@ def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     language = "" if _ENGLISH in languages else str(languages[0])  # English too where it is unknown, as in older runs
     if coverage is None:
         vectors = setting("vectors", f"cc.{language}.300.vec.gz" if language else "glove.840B.300d.zip")
-        ours = "from fastText" if language else f"or {setting('vectors', 'starter')} for those that come with pssa"
-        what = f"word vectors, with {vectors}, {ours}"
+        what = f"word vectors, with {vectors}" + (", from fastText" if language else "")
         found.append(f"{what}: without them a model knows only the words of its training data")
     elif coverage["tokens"] < _MIN_COVERAGE:
         such = f", such as cc.{language}.300.vec.gz from fastText" if language else ""

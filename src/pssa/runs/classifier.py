@@ -87,6 +87,15 @@ class Classifier:
         return self.finder is not None or self.runtime.finds
 
     @property
+    def has_encoder(self) -> bool:
+        """Whether it reads texts with an encoder, so that an answer takes long."""
+        if not hasattr(self.runtime, "members"):
+            return True
+        from pssa import models
+
+        return models.uses_encoder(self.name)
+
+    @property
     def saliency(self) -> str:
         """How the reasons of its answers are measured."""
         return str(getattr(self.runtime, "saliency", "attention"))

@@ -24,9 +24,8 @@ from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
 from pssa.runs.devices import choose_device, computes_bfloat16
-from pssa.runs.run_names import resolve_start
 from pssa.runs.settings import Config, DataConfig, MiningConfig, SupervisionConfig, flatten
-from pssa.runs.warm_start import SCRATCH, start_few_labels, starter_knows
+from pssa.runs.warm_start import SCRATCH, starter_knows
 from pssa.saliency import Saliency
 from pssa.training import Settings, Team
 from pssa.training.contrast import ContrastOptions
@@ -70,18 +69,12 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
 
     :param given: what the user set, or a preset.
     """
-    scratch = given.data.from_pretrained == SCRATCH
-    if scratch:
+    if given.data.from_pretrained == SCRATCH:
         given = replace(given, data=replace(given.data, from_pretrained=None))
     config = _by_model_and_method(given)
     if corpus is None:
         return config
     n_instances, is_set = len(corpus), has_length(given)
-    searched = given.training.usual_epochs or given.training.max_epochs
-    if n_instances >= MIN_INSTANCES and not searched and not scratch and has_few_labels(config, n_instances):
-        started = start_few_labels(given, corpus)
-        if started is not given:
-            given, config = started, _by_model_and_method(started)
     data: dict[str, Any] = {"labels": corpus.labels}
     options: dict[str, Any] = {}
     training: dict[str, Any] = {}
@@ -99,7 +92,7 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
         chosen = FEW_LABELS_OPTIONS.get(config.model, {})
         options = {name: value for name, value in chosen.items() if name not in given.options}
         shows_labels = models.uses_encoder(config.model) and given.data.label_texts is None
-        if shows_labels and set(corpus.labels) <= ENGLISH.keys() and starter_knows(corpus):
+        if shows_labels and set(corpus.labels) <= ENGLISH.keys() and starter_knows(example.text for example in corpus):
             data["label_texts"] = {label: ENGLISH[label] for label in corpus.labels}
     if is_few and not is_set:
         known = config.training
@@ -121,7 +114,7 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
     names: dict[str, Any] = {
         "train": _full_name(config.data.train),
         "dev": _full_name(config.data.dev),
-        "vectors": _full_name(str(resolve_start(vectors))) if vectors else None,
+        "vectors": _full_name(vectors),
         "encoder": _full_name(encoder) if encoder and Path(encoder).is_dir() else encoder,  # else one of the hub's
     }
     return replace(

@@ -1,7 +1,6 @@
 """Runs that have a name: `starter` is the model that comes with the package.
 
-Wherever a run is expected, so is this name: `pssa.load("starter")`, `pssa predict starter`, `--aspects-from starter`. A training
-starts from another run, on word vectors (`resolve_start`).
+Wherever a run is expected, so is this name: `pssa.load("starter")`, `pssa predict starter`, `--aspects-from starter`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ STARTER = "starter"
 HUB = "hf:"
 LENT = f"the run cannot find aspects, and {STARTER} finds them in its place"
 _PACKAGED = Path(__file__).parents[1] / "ready"
-_TRAINING_START = Path(__file__).parents[1] / "starter"
 
 
 def resolve_run(run: str | Path) -> Path:
@@ -55,20 +53,9 @@ def lend_starter() -> Path:
     return starter_run()
 
 
-def resolve_start(run: str | Path) -> Path:
-    """Return the folder of what a training starts from; `starter` is a small run on word vectors that comes with the package."""
-    path = Path(run)
-    return _TRAINING_START if str(run) == STARTER and has_training_start() and not path.exists() else resolve_run(run)
-
-
-def has_training_start() -> bool:
-    """Return whether the package was built with the run that trainings start from."""
-    return (_TRAINING_START / "model.json").is_file()
-
-
 def is_starter(path: Path) -> bool:
     """Return whether a folder is the run that comes with the package."""
-    return path in (_PACKAGED, _TRAINING_START)
+    return path == _PACKAGED
 
 
 def whole_run(path: Path) -> Path:

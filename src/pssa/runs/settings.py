@@ -52,7 +52,7 @@ class DataConfig:
     label_texts: dict[str, str] | None = None
     vectors: str | None = setting_field(
         None,
-        "GloVe or word2vec text file, also .gz or .zip, or starter",
+        "GloVe or word2vec text file, also .gz or .zip",
         group="model",
         default_text="embeddings are learned",
         unset="",
@@ -65,7 +65,7 @@ class DataConfig:
         "trained run to start from, starter, or none",
         option="from",
         group="model",
-        default_text="starter for few labels, else none",
+        default_text="starter; none with another model than joint",
     )
     from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
     unit: str = setting_field("word", choices=UNITS)  # of the evidence: words, or word pieces

@@ -44,8 +44,8 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads the parameters from this signature
         self,
-        model: str = "tnet_att",
-        method: str = "base",
+        model: str | None = None,
+        method: str | None = None,
         *,
         epochs: int | None = None,
         learning_rate: float | None = None,
@@ -57,6 +57,7 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     ) -> None:
         """Keep the parameters; `fit` checks them.
 
+        :param model: None: the starter goes on, unless another parameter is one that only other models take.
         :param settings: any other setting of `pssa.train` by name, such as `{"batch_size": 16, "options.hops": 3}`.
         :param seed: None or a generator: a new one for each fit.
         """
@@ -93,7 +94,7 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     def predict_proba(self, X: Table) -> Any:  # noqa: N803
         """Return (n, C): the probability of each label, in the order of `classes_`."""
         _validation.check_is_fitted(self)
-        return self.classifier_.torch.probabilities(_examples(X)).numpy().astype(np.float64)
+        return self.classifier_.probabilities(_examples(X)).astype(np.float64)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a new folder, which `pssa.load` and every command can read."""
@@ -101,12 +102,13 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         return Path(self.classifier_.save(folder))
 
     def _train(self, corpus: Corpus) -> None:
-        given = {name: getattr(self, name) for name in ("epochs", "learning_rate", "vectors", "encoder")}
+        names = ("model", "method", "epochs", "learning_rate", "vectors", "encoder")
+        given = {name: getattr(self, name) for name in names}
         seed = self.seed
         if not isinstance(seed, (int, np.integer)):
             seed = _validation.check_random_state(seed).randint(_MAX_SEED)
         settings = {name: value for name, value in given.items() if value is not None} | _check_settings(self.settings)
-        settings |= {"model": self.model, "method": self.method, "seed": int(seed)}
+        settings |= {"seed": int(seed)}
         self.classifier_ = train(corpus, progress=self.progress, **settings)
         self.run_ = Path(str(self.classifier_.folder))
 

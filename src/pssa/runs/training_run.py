@@ -23,6 +23,7 @@ from pssa.data.evidence_file import write_evidence
 from pssa.data.files import require_writable, write_atomically
 from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, RunError, setting
+from pssa.joint.train import is_joint_training, train_reviews
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.card import write_card, write_tagger_card
@@ -106,14 +107,10 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
 
     :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
     """
-    if settings.get("model") == "joint":
-        from pssa.joint.train import train_reviews
-
+    if config is None and is_joint_training(settings):
         with show_training(observer, on_vectors, progress) as (observer, _):
-            given = {name: value for name, value in settings.items() if name not in ("model", "train")}
-            return train_reviews(
-                settings.get("train", data), out, given | ({} if dev is None else {"dev": dev}), observer
-            )
+            given = settings if dev is None else {**settings, "dev": dev}
+            return train_reviews(settings.get("train", data), out, given, observer)
     config = merge_settings(config or Config(), settings)
     with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
         observer, on_vectors = shown

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,9 @@ from pssa.errors import InputError, PssaWarning, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
-from pssa.runs.loading import load
-from pssa.runs.run_names import STARTER, has_training_start, resolve_start, run_name
+from pssa.runs.input_profile import InputProfile
+from pssa.runs.loading import is_joint, load
+from pssa.runs.run_names import has_starter, resolve_run, starter_run
 from pssa.runs.saved_model import Description
 from pssa.runs.settings import Config, flatten
 from pssa.runs.torch_runtime import TorchRuntime
@@ -65,10 +66,9 @@ def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
         values.setdefault("from_digest", None)
     config = config.updated(values)
     _refuse_contradictions(config, described, run, set(given))
-    name = run_name(run)
     data = replace(
         config.data,
-        from_pretrained=name if name == STARTER else str(run.resolve()),
+        from_pretrained=str(run.resolve()),
         from_digest=_check_digest(run, config.data.from_digest),
         dimension=described.dimension or config.data.dimension,
         unit=described.unit,
@@ -77,32 +77,22 @@ def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
     return replace(config, data=data, options=described.options | config.options)
 
 
-def start_few_labels(config: Config, corpus: Corpus) -> Config:
-    """Return the configuration of a training on few labels: it starts from the starter, unless something else is set.
-
-    Few labels are not enough to learn what words mean. Labels and language must be those of the starter.
-    """
-    usual = Config()
-    names = ("from_pretrained", "vectors", "encoder", "dimension", "unit", "max_pieces")
-    is_set = config.options or any(getattr(config.data, name) != getattr(usual.data, name) for name in names)
-    if is_set or config.model != usual.model or not has_training_start():
-        return config
-    if not set(corpus.labels) <= set(Description.load(resolve_start(STARTER)).labels) or not starter_knows(corpus):
-        return config
-    if Team.from_environment().is_main:
-        scratch = setting("from_pretrained", SCRATCH, option=f"--from {SCRATCH}")
-        what = f"{len(corpus)} labelled instances are few, so the training starts from the starter"
-        warnings.warn(PssaWarning(f"{what}; to train from scratch, use {scratch}"), stacklevel=2)
-    return merge_settings(config, {"from_pretrained": STARTER})
-
-
-def starter_knows(corpus: Corpus) -> bool:
-    """Return whether the starter is there and knows enough of the words of a corpus, so that its language is English."""
-    if not has_training_start():
+def starter_knows(texts: Iterable[str]) -> bool:
+    """Return whether the starter is there and knows enough of the words of texts, so that their language is English."""
+    profile = InputProfile.load(starter_run()) if has_starter() else None
+    if profile is None:
         return False
-    known = Vocabulary.load(resolve_start(STARTER) / "vocabulary.json")
-    words = [word for example in corpus for word in example.words]
-    return sum(known.index(word) != known.unk_id for word in words) >= _MIN_KNOWN * len(words)
+    counts = [profile.count_known(text) for text in texts]
+    return sum(known for known, _ in counts) >= _MIN_KNOWN * sum(words for _, words in counts)
+
+
+def warn_of_other_labels(ours: Sequence[str], theirs: Sequence[str], run: str) -> None:
+    """Warn if a training has no label of the run that it starts from."""
+    if not set(theirs) & set(ours) and Team.from_environment().is_main:
+        known, new = ", ".join(theirs), ", ".join(ours)
+        what = f"none of the labels {new} is one of {run} ({known}), so its output layer is trained anew"
+        hint = setting("label_map", f"{ours[0]}={theirs[0]}")
+        warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=3)
 
 
 def open_warm_start(
@@ -119,11 +109,7 @@ def open_warm_start(
     run = _find_run(config.data.from_pretrained or "")
     _check_digest(run, config.data.from_digest)
     source, labels = load(run).torch, config.data.labels
-    if not set(source.labels) & set(labels) and Team.from_environment().is_main:
-        theirs, ours = ", ".join(source.labels), ", ".join(labels)
-        what = f"none of the labels {ours} is one of {run_name(run)} ({theirs}), so its output layer is trained anew"
-        hint = setting("label_map", f"{labels[0]}={source.labels[0]}")
-        warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=2)
+    warn_of_other_labels(labels, source.labels, str(run))
     if not isinstance(source.featurizer, WordFeaturizer):
         return source.featurizer, None, _extend_weights(config, source, source.featurizer.table, {})
     words = [word for example in corpus for word in example.words]
@@ -135,7 +121,7 @@ def open_warm_start(
         n_rows = config.data.vector_rows
         vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=n_rows, observer=observer)
         if vectors.dimension != dimension:
-            what = f"the vectors have {vectors.dimension} values, those of {run_name(run)} {dimension}"
+            what = f"the vectors have {vectors.dimension} values, those of {run} {dimension}"
             raise InputError(f"{what}; leave out {setting('vectors')}, or name a file like the one it was trained with")
         has_row = set(known)
         others = [place for place, word in enumerate(vectors.words) if word not in has_row]
@@ -186,7 +172,12 @@ def _find_run(source: str | Path) -> Path:
 
     :raises InputError: if there is none, it is not finished, or it is an ensemble.
     """
-    run = RunDirectory.open(resolve_start(source)).root
+    run = RunDirectory.open(resolve_run(source)).root
+    if is_joint(run):
+        what = f"{source} is a joint model, and this training is one of another model"
+        raise InputError(
+            f"{what}; leave out {setting('from_pretrained', option='--from')}, or what only the other takes"
+        )
     if len(Description.load(run).vote_weights) > 1:
         raise InputError(f"{run} is an ensemble, and a training starts from one model; use {run / 'members' / '1'}")
     if not (run / "model.safetensors").is_file():
@@ -204,7 +195,7 @@ def _check_digest(run: Path, expected: str | None) -> str:
                 digest.update(content)
     found = digest.hexdigest()[:_DIGEST]
     if expected not in (None, found):
-        what = f"{run_name(run)} has changed: its digest is {found}, and from_digest is {expected}"
+        what = f"{run} has changed: its digest is {found}, and from_digest is {expected}"
         raise InputError(f"{what}; put the old run back, or remove from_digest to start from this one")
     return found
 
@@ -215,7 +206,7 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
     if config.model != described.model:
         raise _contradiction("model", config.model, described.model, run)
     if data.encoder:
-        what = f"the weights of {run_name(run)}, from which the training starts, are those of its own model"
+        what = f"the weights of {run}, from which the training starts, are those of its own model"
         raise InputError(f"{what}; leave out {setting('encoder', data.encoder)}")
     for name in ("dimension", "unit", "max_pieces"):
         value, own = getattr(data, name), getattr(described, name)
@@ -231,4 +222,4 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
 
 def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
     remedy = f"leave {name} out, or train from scratch, without {setting('from_pretrained', option='--from')}"
-    return InputError(f"{name} is {value}, but the training starts from {run_name(run)}, where it is {own}; {remedy}")
+    return InputError(f"{name} is {value}, but the training starts from {run}, where it is {own}; {remedy}")
