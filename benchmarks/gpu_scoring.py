@@ -3,12 +3,11 @@
     python benchmarks/gpu_scoring.py --encoder FOLDER --data DIR --out F.json
 
 The folder needs a configuration and a tokenizer; weights are random, in the shapes of MPNet and BERT-large, which takes the same
-time.
-`pssa predict` stands beside the pipeline of Hugging Face, with the best of a few batch sizes and in bfloat16, and beside eight
-processes that each hold the model: start the daemon of CUDA MPS for them. A rate is that of the second half of the rows, when
-everything has started; `whole job` counts from when the run is loaded. The peak is that of a large product of matrices in
-bfloat16, and only pieces that are no padding count. Each measurement is written at once, and none begins after `--seconds`.
-`--tiny` tries everything on a CPU.
+time. `pssa predict` stands beside the pipeline of Hugging Face, with the best of a few batch sizes and in bfloat16, and beside
+eight processes that each hold the model: start the daemon of CUDA MPS for them. A rate is that between half and 85 % of the rows,
+when everything has started and nothing has ended; `whole job` counts from when the run is loaded. The peak is that of a large
+product of matrices in bfloat16, and only pieces that are no padding count. Each measurement is written at once, and none begins
+after `--seconds`. `--tiny` tries everything on a CPU.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ _TINY = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 _PIPELINE_BATCHES, _FEW = (64, 128, 256, 512), 1024
 _PEAK_SIZE = 8192
 _PROCESSES = 8
+_STEADY = (0.5, 0.85)  # shares of the rows between which a rate is taken
 _METHODS = ("base", "aw-as", "pg-as")
 _DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -120,8 +120,9 @@ class Bench:
         with patch("pssa.predict.job.default_window_rows", lambda *given: window_rows or usual(*given)):
             predict(job, ProcessEngine(workers) if workers else LocalEngine(has_helpers=True), note)
         (began, _), (end, done) = reports[0], reports[-1]
-        middle, half = next(report for report in reports if report[1] >= done / 2)
-        return {"rows/s": round((done - half) / max(end - middle, 1e-9)), "whole job": round(done / (end - began))}
+        # Before, something starts; after, nothing is left to begin with.
+        (first, before), (last, after) = (next(each for each in reports if each[1] >= part * done) for part in _STEADY)
+        return {"rows/s": round((after - before) / max(last - first, 1e-9)), "whole job": round(done / (end - began))}
 
     def pipeline(self, count: int) -> dict[str, float]:
         """Return rows per second of the Hugging Face pipeline with the best of a few batch sizes."""
