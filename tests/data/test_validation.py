@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pssa.data.json_objects import _Scanner
+from pssa.data import json_objects
+from pssa.data.rows import Problem
+from pssa.data.text_file import InputFile
 from pssa.data.validation import (
     format_error,
     integer,
@@ -125,19 +128,22 @@ OBJECTS = [{}, {"a": {"b": '}{"\\'}, "c": '"[,]\\"'}, {"text": "\\\\", "list": [
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_objects_are_found_wherever_a_part_ends(size: int) -> None:
+def test_objects_are_found_wherever_a_part_ends(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_objects, "_CHUNK", size)
     text = "\ufeff[" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in OBJECTS) + "]"
-    scanner = _Scanner()
-    found = [each for start in range(0, len(text), size) for each in scanner.feed(text[start : start + size])]
-    assert [json.loads(str(each)) for each in found] == OBJECTS
-    assert scanner.unfinished() is None
+    (tmp_path / "list.json").write_text(text, "utf-8")
+    assert list(json_objects.read_objects(InputFile(tmp_path / "list.json"))) == OBJECTS
 
 
-@pytest.mark.parametrize("end", ["", "\\"])
-def test_a_long_string_is_not_read_again_with_each_part(end: str) -> None:
-    scanner = _Scanner()
-    for part in ('[{"text": "', "x" * 1000, "y" * 1000 + end):
-        assert list(scanner.feed(part)) == []
-    assert scanner._place == len(scanner._text) - len(end)
-    (found,) = scanner.feed(('"' if end else "") + '"}')
-    assert len(json.loads(str(found))["text"]) == 2000 + len(end)
+@pytest.mark.parametrize(
+    ("rest", "said"), [('{"a": ', "cut short"), ('{"a" 1}, {}', "not valid JSON"), ("7", "begins with")]
+)
+def test_what_is_no_object_ends_the_file(rest: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_bytes(b'[{"a": 1}, {"b": "\xe9"}, ' + rest.encode())
+    first, bad, last = json_objects.read_objects(InputFile(tmp_path / "list.json"))
+    assert first == {"a": 1}
+    assert isinstance(bad, Problem)
+    assert "UTF-8" in bad.message
+    assert isinstance(last, Problem)
+    assert (last.line, last.last) == (3, True)
+    assert said in last.message

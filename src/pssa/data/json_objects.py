@@ -14,112 +14,44 @@ from pssa.data.validation import format_error, shorten
 
 _CHUNK = 1 << 16  # bytes
 _MAX_OBJECT = 1 << 24  # characters
-_MARKS = re.compile(r'["{}]')
-_IN_STRING = re.compile(
-    r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL
-)  # up to its end, or to a backslash without what it escapes
-_BETWEEN = re.compile(r"[\s,\[\]]*")
+_BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
+_DECODER = json.JSONDecoder()
 
 
 def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
-    """Yield the objects of a file, and a problem in place of one that is damaged; nothing follows a problem that is the last.
+    """Yield the objects of a file; a problem in place of one that is not text, and one at the end if the rest is not JSON.
 
     The line of a problem is the number of the object, counted from 1.
     """
-    for number, content in enumerate(_contents(file), start=1):
-        if isinstance(content, Problem):
-            yield content
-            return
-        if damage := describe_damage(content):
-            yield Problem(number, damage, given=content)
-            continue
-        try:
-            found: dict[str, Any] = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            yield Problem(number, f"is not valid JSON ({format_error(error)})", given=content)
-        else:
-            yield found
-
-
-def _contents(file: InputFile) -> Iterator[str | Problem]:
-    """Yield the text of each object, as its braces delimit it, and what is wrong with the last."""
-    scanner = _Scanner()
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    text, start, number, is_whole = "", 0, 1, False
     with open_text(file) as stream:
-        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        while chunk := stream.read(_CHUNK):
-            yield from scanner.feed(decoder.decode(chunk))
-    if fault := scanner.unfinished():
-        yield fault
-
-
-class _Scanner:
-    """Finds where objects end; it looks at every character once."""
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._start = 0  # of the object
-        self._place = 0  # up to which the text is known
-        self._depth = 0  # of open braces
-        self._in_string = False  # whether the place is inside one
-        self._count = 0  # of objects
-
-    def feed(self, text: str) -> Iterator[str | Problem]:
-        """Yield the objects that end in the next part of the file."""
-        first = not self._text and not self._count
-        self._text = self._text[self._start :] + (text.removeprefix("\ufeff") if first else text)
-        self._place, self._start = self._place - self._start, 0
         while True:
-            if not self._depth and (fault := self._begin()):
-                yield fault
+            start = _skip(text, start)
+            if (begin := text[start : start + 1]) not in ("", "{"):
+                what = f"begins with {shorten(text[start : start + 20])}; expected a list of objects"
+                yield Problem(number, what, given=text[start:], last=True)
                 return
-            found = self._finish() if self._depth else None
-            if found is None:
-                break
-            yield found
-        if len(self._text) - self._start > _MAX_OBJECT:
-            yield Problem(self._count + 1, f"is longer than {_MAX_OBJECT} characters; expected one text", last=True)
-
-    def unfinished(self) -> Problem | None:
-        """Return a problem if the file ends inside an object."""
-        if not self._depth:
-            return None
-        return Problem(self._count + 1, "is cut short: the file ends inside it; get the file again", last=True)
-
-    def _begin(self) -> Problem | None:
-        """Skip to the next object; a problem if something else comes first."""
-        between = _BETWEEN.match(self._text, self._place)
-        assert between is not None
-        self._start = self._place = between.end()
-        if self._text[self._start : self._start + 1] == "{":
-            self._depth, self._place = 1, self._start + 1
-        elif rest := self._text[self._start :]:
-            what = f"begins with {shorten(rest[:20])}; expected a list of objects"
-            return Problem(self._count + 1, what, given=rest, last=True)
-        return None
-
-    def _finish(self) -> str | None:
-        """Return the object if its end is there."""
-        while self._leave_string() and (mark := _MARKS.search(self._text, self._place)) is not None:
-            self._place = mark.end()
-            if mark.group() == '"':
-                self._in_string = True
+            try:
+                found, end = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                is_long = len(text) - start > _MAX_OBJECT
+                if begin and (is_whole or is_long):
+                    reason = f"it has more than {_MAX_OBJECT} characters" if is_long else format_error(error)
+                    what = f"is not valid JSON, or cut short ({reason}); get the file again"
+                    yield Problem(number, what, given=text[start:], last=True)
+                if is_whole or is_long:
+                    return
+                # As much again as there is: each part of a long object is then looked at twice and not many times.
+                part = stream.read(max(_CHUNK, len(text) - start))
+                text, start, is_whole = text[start:] + decoder.decode(part), 0, not part
                 continue
-            self._depth += 1 if mark.group() == "{" else -1
-            if not self._depth:
-                self._count += 1
-                return self._text[self._start : self._place]
-        if not self._in_string:
-            self._place = len(self._text)
-        return None
+            damage = describe_damage(text[start:end])
+            yield Problem(number, damage, given=text[start:end]) if damage else found
+            start, number = end, number + 1
 
-    def _leave_string(self) -> bool:
-        """Go to the end of a string; False if it goes on in the next part."""
-        if self._in_string:
-            inside = _IN_STRING.match(self._text, self._place)
-            assert inside is not None
-            self._place = inside.end()
-            if self._text[self._place : self._place + 1] != '"':
-                return False
-            self._place += 1
-            self._in_string = False
-        return True
+
+def _skip(text: str, start: int) -> int:
+    """Return where the next object begins."""
+    between = _BETWEEN.match(text, start)
+    return between.end() if between else start

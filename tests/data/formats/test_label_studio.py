@@ -158,7 +158,7 @@ def test_the_text_may_have_another_name(tmp_path: Path) -> None:
             '[{"text": "a", "annotator": 1, "annotation_id": 4, "label": []}]',
             "JSON-MIN.* export the project again as JSON",
         ),
-        ('[{"id": 1, "data": {"text": "a"}, "annotations": [', "line 1: is cut short"),
+        ('[{"id": 1, "data": {"text": "a"}, "annotations": [', "line 1: is not valid JSON, or cut short"),
         ('[7, {"data": {"text": "a"}}]', "line 1: begins with '7"),
         ('[{"id": 1, "data": {"text": "a",}, "annotations": []}]', "line 1: is not valid JSON"),
     ],
