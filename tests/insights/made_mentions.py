@@ -31,6 +31,6 @@ def findings(mentions: list[Mention | EmptyReview], by: str | None = None, date:
     groups = group(found.spellings)
     values = select_values(found.values)
     calendar = dates.calendar if dates else None
-    periods = period_reader(dates.name, dates.format, calendar) if dates and calendar else None
+    periods = period_reader(dates, calendar) if dates and calendar else None
     counted = Tally(LABELS, groups, select_aspects(groups.totals), by, frozenset(values), periods)
     return Analyst(found, tally(mentions, counted), ShareEstimator(), values, calendar).find()

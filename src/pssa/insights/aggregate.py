@@ -265,11 +265,15 @@ def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
     return into
 
 
-def period_reader(column: str, format: str, calendar: Calendar) -> Callable[[Mention], int | None]:
-    """Return a function that gives the period of a mention's review, or None."""
+def period_reader(dates: DateColumn, calendar: Calendar | None) -> Callable[[Mention], int | None]:
+    """Return a function that gives the period of a mention's review; None if it has no date that can be read, as if none has."""
+
+    if calendar is None:
+        return lambda mention: None
+    name, format = dates.name, dates.format
 
     def read(mention: Mention) -> int | None:
-        day = read_date(mention.fields.get(column), format)
+        day = read_date(mention.fields.get(name), format)
         return None if day is None else calendar.place(day)
 
     return read

@@ -21,7 +21,7 @@ from pssa.errors import InputError, setting
 from pssa.evaluation.shares import ShareEstimator
 from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
 from pssa.insights.dates import DateColumn
-from pssa.insights.findings import Analyst, select_aspects, select_values
+from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import ErrorRates, PageFacts, render_page
@@ -34,7 +34,7 @@ from pssa.predict.output_format import choose_output_format
 from pssa.predict.partial_output import PartialOutput
 from pssa.predict.rows import describe_rejection
 from pssa.predict.scorer import Scoring
-from pssa.predict.source import Source, find_csv_style, find_sources
+from pssa.predict.source import CsvStyle, Source, find_csv_style, find_sources
 from pssa.runs import Classifier, load
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import describe_run, is_joint
@@ -111,6 +111,30 @@ class InsightsSummary:
     dislikes: tuple[str, ...]
     reason: str = ""  # why the first of the rejected rows could not be used
     blank: int = 0  # rows without a text
+
+    @classmethod
+    def of(cls, page: str, found: Survey, findings: Findings, rejected: int, reason: str) -> InsightsSummary:
+        """Count what was found.
+
+        :param rejected: rows that could not be used, the first for this reason.
+        """
+        return cls(
+            page=page,
+            reviews=found.n_reviews,
+            empty=found.n_empty,
+            opinions=findings.whole.total,
+            mentions=found.n_mentions,
+            aspects=findings.n_aspects,
+            labels={one.label: one.count for one in findings.whole.labels},
+            rejected=rejected,
+            notes=dict(found.notes.most_common()),
+            empty_notes=dict(found.empty_notes.most_common()),
+            undated=findings.n_undated,
+            likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
+            dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
+            reason=reason,
+            blank=found.n_blank,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -195,29 +219,18 @@ class _Work:
         """Read the scored rows, and write the files that were asked for, the page last."""
         job, classifier = self.job, load(self.job.run)
         self.tells_mentions = hasattr(classifier.runtime, "mentions")
-        rates = ErrorRates.of_run(job.run, self.labels)
-        if self._corpus is not None and job.held_out is not None:
-            rates = ErrorRates.measured(classifier, self._corpus, job.held_out.name)
-        into = Survey(job.by, self.dates, profile=classifier.profile)
-        found = survey(self._mentions(output, "counting aspects"), into)
         rejected = next((lines for lines in output.contents("rejected") if lines), b"")
         reason = describe_rejection(rejected.partition(b"\n")[0]) if rejected else ""
+        into = Survey(job.by, self.dates, profile=classifier.profile)
+        found = survey(self._mentions(output, "counting aspects"), into)
         if not found.n_reviews:
             output.clear()
             what = "no row has a text" if found.n_blank else "the input has no rows"
             raise InputError(reason or f"{', '.join(job.inputs)}: {what}; name a file that has some")
         groups = group(found.spellings, word_vectors(classifier), self.given_groups)
+        rates = self._error_rates(classifier)
         estimator = ShareEstimator(rates.confusion)
-        values = select_values(found.values)
-        counts = Tally(self.labels, groups, select_aspects(groups.totals), job.by, frozenset(values))
-        calendar = None
-        if self.dates is not None:
-            counts.read_period = lambda mention: None
-            if self.dates.n_read:
-                calendar = self.dates.calendar
-                counts.read_period = period_reader(self.dates.name, self.dates.format, calendar)
-        tally(self._mentions(output, "counting labels"), counts)
-        findings = Analyst(found, counts, estimator, values, calendar).find()
+        findings = self._find(output, found, groups, estimator)
         facts = PageFacts(
             title=_TITLE,
             model=self._describe_model(classifier),
@@ -231,33 +244,38 @@ class _Work:
             reason=reason,
             style=find_csv_style(self.sources),
         )
+        self._write_tables(output, groups, findings, facts.style)
+        page.write_bytes(render_page(findings, facts).encode("utf-8", "replace"))
+        return InsightsSummary.of(str(job.out), found, findings, output.summary.rejected, reason)
+
+    def _error_rates(self, classifier: Classifier) -> ErrorRates:
+        if self._corpus is not None and self.job.held_out is not None:
+            return ErrorRates.measured(classifier, self._corpus, self.job.held_out.name)
+        return ErrorRates.of_run(self.job.run, self.labels)
+
+    def _find(self, output: PartialOutput, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
+        """Count labels by aspect, by group of reviews and by period, and return what stands out."""
+        values = select_values(found.values)
+        counts = Tally(self.labels, groups, select_aspects(groups.totals), self.job.by, frozenset(values))
+        calendar = None
+        if self.dates is not None:
+            calendar = self.dates.calendar if self.dates.n_read else None
+            counts.read_period = period_reader(self.dates, calendar)
+        tally(self._mentions(output, "counting labels"), counts)
+        return Analyst(found, counts, estimator, values, calendar).find()
+
+    def _write_tables(self, output: PartialOutput, groups: Groups, findings: Findings, style: CsvStyle) -> None:
+        """Write the files beside the page that were asked for."""
+        job = self.job
         if job.rows is not None:
-            output_format = choose_output_format(str(job.rows), None, self.labels).styled(facts.style)
+            output_format = choose_output_format(str(job.rows), None, self.labels).styled(style)
             rows = self._rows(self._mentions(output), groups)
             safe = replace(output_format, escape_formulas=True)
             write_rows(rows, job.rows, safe, lambda n_rows: self.on_step("writing rows", n_rows))
         if job.table is not None:
-            write_atomically(job.table, facts.style.encode(findings.table()))
+            write_atomically(job.table, style.encode(findings.table()))
         if job.groups is not None and self.given_groups is None:
-            write_atomically(job.groups, facts.style.encode(groups.table()))
-        page.write_bytes(render_page(findings, facts).encode("utf-8", "replace"))
-        return InsightsSummary(
-            page=str(job.out),
-            reviews=found.n_reviews,
-            empty=found.n_empty,
-            opinions=findings.whole.total,
-            mentions=found.n_mentions,
-            aspects=findings.n_aspects,
-            labels={one.label: one.count for one in findings.whole.labels},
-            rejected=output.summary.rejected,
-            notes=dict(found.notes.most_common()),
-            empty_notes=dict(found.empty_notes.most_common()),
-            undated=findings.n_undated,
-            likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
-            dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
-            reason=reason,
-            blank=found.n_blank,
-        )
+            write_atomically(job.groups, style.encode(groups.table()))
 
     def _mentions(self, output: PartialOutput, step: str = "") -> Iterator[Mention | EmptyReview]:
         lines = (line for content in output.contents() if content for line in gzip.decompress(content).splitlines())
