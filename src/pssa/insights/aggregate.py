@@ -267,7 +267,6 @@ def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
 
 def period_reader(dates: DateColumn, calendar: Calendar | None) -> Callable[[Mention], int | None]:
     """Return a function that gives the period of a mention's review; None if it has no date that can be read, as if none has."""
-
     if calendar is None:
         return lambda mention: None
     name, format = dates.name, dates.format
