@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from pssa.data.reviews import Opinion, Review
 from pssa.joint.decoding import choose_decoding
 from pssa.joint.pieces import SPECIAL, WordPieces
-from pssa.joint.runtime import Decoding, JointRuntime, spans_of
+from pssa.joint.runtime import Decoding, JointRuntime, KeptStates, spans_of
 from pssa.runs.answers import Question
 
 # The state of a piece: one place for each thing that a word can be. Of the sixteen, these are used:
@@ -174,3 +175,21 @@ def test_held_out_reviews_choose_a_bias_for_a_rare_label(runtime: JointRuntime) 
     ask = Question("The food was here.", ((4, 8),))
     assert replace(runtime, decoding=chosen).start([ask])()[0][0].label == "neutral"
     assert choose_decoding(runtime, [reviews[:48]]).label_biases == ()  # three are too few to choose by
+
+
+def test_a_sentence_is_read_once_whatever_it_stands_beside() -> None:
+    asked: list[int] = []
+
+    def encode(ids: Any, present: Any) -> Any:
+        asked.append(len(ids))
+        return np.repeat(ids[..., None], 2, axis=2).astype(np.float32) * present[..., None]
+
+    kept, plain = KeptStates(encode, most=2), encode
+    long, short = np.array([[5, 6, 7]]), np.array([[8, 9]])
+    both, present = np.array([[5, 6, 7], [8, 9, 0]]), np.array([[1, 1, 1], [1, 1, 0]])
+    for ids, shown in ((long, present[:1]), (short, present[1:, :2]), (both, present), (long, present[:1])):
+        assert np.array_equal(kept(ids, shown), plain(ids, shown))
+    assert asked == [1, 1, 1, 1, 2, 1]  # of `kept` the first and the third, of `plain` the rest
+    other = np.array([[1, 2]])
+    for _ in range(2):
+        assert np.array_equal(kept(other, present[1:, :2]), plain(other, present[1:, :2]))  # no more are kept

@@ -88,12 +88,10 @@ def train_reviews(
         what = "rows of a text, an aspect and a label do not say which aspects there are"
         start = setting("from_pretrained", STARTER, option=f"--from {STARTER}")
         raise InputError(f"{what}; start from a run that finds them: {start}")
-    _check(groups, values, finds=all(listed))
+    dev = () if values["dev"] is None else _read(values["dev"], reading)[0]
+    _check(groups, dev, values, finds=all(listed))
     marks = [_marks(reviews, lists_all) for reviews, lists_all in found]
-    if values["dev"] is not None:
-        held = _read(values["dev"], reading)[0]
-    else:
-        groups, held = _hold_out(groups, values["dev_fraction"], values["seed"])
+    groups, held = (groups, dev) if dev else _hold_out(groups, values["dev_fraction"], values["seed"])
     return train_joint(
         [
             AnnotatedSentences([each for review in reviews for each in split_review(review)[0]], *marked)
@@ -146,11 +144,14 @@ def _resolve(settings: Mapping[str, Any], data: Any) -> tuple[dict[str, Any], di
     return values, reading | {"labels": tuple(values["labels"])}
 
 
-def _check(groups: Sequence[Sequence[Review]], values: Mapping[str, Any], *, finds: bool) -> None:
+def _check(
+    groups: Sequence[Sequence[Review]], dev: Sequence[Review], values: Mapping[str, Any], *, finds: bool
+) -> None:
     """Refuse data that nothing can be learned from, and warn of words that the starter does not know."""
     reviews = [review for group in groups for review in group]
     labels = Counter(opinion.label for review in reviews for opinion in review.opinions)
-    if undeclared := sorted(labels.keys() - {*values["labels"], CONFLICT}):
+    known = {*values["labels"], CONFLICT}
+    if undeclared := sorted({*labels, *(opinion.label for review in dev for opinion in review.opinions)} - known):
         raise InputError(f"the data have the label {undeclared[0]!r}; declare it with {setting('labels')}")
     if (count := labels.total()) < MIN_INSTANCES:
         found = "1 instance" if count == 1 else f"{count} instances"
