@@ -60,9 +60,7 @@ def test_decoding_takes_the_best_valid_sequence_and_gives_up_a_likely_o_for_it()
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(*[st.floats(-5, 5)] * 3), min_size=1, max_size=5), st.integers(0, 3))
-def test_decoding_is_an_exact_search_whatever_follows_the_sentence(
-    scores: list[tuple[float, ...]], padding: int
-) -> None:
+def test_decoding_is_an_exact_search_whatever_follows(scores: list[tuple[float, ...]], padding: int) -> None:
     length = len(scores)
     logits = torch.tensor(scores, dtype=torch.float64)
     padded = torch.cat([logits, torch.randn(padding, 3, dtype=torch.float64)])

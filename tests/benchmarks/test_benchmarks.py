@@ -102,9 +102,7 @@ def test_the_pace_is_that_of_all_rows_or_of_those_after_the_start() -> None:
         (("--data", "nowhere"), "--data nowhere is not a folder"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
-) -> None:
+def test_what_cannot_be_timed_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
     assert main("", startup.measure, words) == 2
     assert said in capsys.readouterr().err
 
@@ -165,9 +163,7 @@ def test_growth_has_three_axes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_heavy_is_loaded_at_the_start(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_heavy_is_loaded_first(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     quick = {"import torch": ("-c", "pass"), "pssa try": ("-m", "pssa", "try", "--help")}
     monkeypatch.setattr(startup, "_STARTS", startup._STARTS | quick)
     found = as_json(capsys, startup.measure, "--repeats", "1")

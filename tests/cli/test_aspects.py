@@ -52,7 +52,7 @@ def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.Ca
         (["--resume", "OUT", "--group"], "--group"),
     ],
 )
-def test_bad_usage_is_refused_by_option(
+def test_bad_usage_is_refused(
     tmp_path: Path, data: Path, options: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = tmp_path / "one.csv"

@@ -112,9 +112,7 @@ def test_labels_and_conflict_are_options(tmp_path: Path, capsys: pytest.CaptureF
     assert _run("check", path, "--conflict", "error") == 2
 
 
-def test_convert_keeps_every_instance_and_does_not_write_over_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_convert_keeps_every_instance_and_every_older_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, target = _file(tmp_path, _SOUND), tmp_path / "out.xml"
     assert _run("convert", path, target) == 0
     assert len(read(target, conflict="keep")) == 2

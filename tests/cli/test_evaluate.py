@@ -36,9 +36,7 @@ def test_scores_are_one_json_object(command: Command, run: Path, data: Path, hel
 
 
 @pytest.mark.slow
-def test_two_runs_are_compared_by_bootstrap(
-    command: Command, run: Path, other: Path, data: Path, held_out: Corpus
-) -> None:
+def test_two_runs_are_compared(command: Command, run: Path, other: Path, data: Path, held_out: Corpus) -> None:
     words = ("--versus", run, "--seed", "3")
     found = command("evaluate", other, "--data", data, *words, "--json").json
     results = [evaluate(pssa.load(path), held_out) for path in (other, run)]
@@ -78,7 +76,7 @@ def test_people_are_told_what_is_compared(command: Command, run: Path, other: Pa
 
 
 @pytest.mark.slow
-def test_saliencies_are_judged_where_that_is_asked_for(
+def test_saliencies_are_judged_on_demand(
     command: Command, run: Path, other: Path, data: Path, held_out: Corpus
 ) -> None:
     words = ("--faithfulness", "--saliency", "gradient,attention", "--seed", "3")
@@ -155,7 +153,7 @@ def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path:
     assert "line 2: no `label`" in command("evaluate", run, "--data", no_label).refusal
 
 
-def test_instances_that_the_run_was_trained_on_are_told(
+def test_instances_known_from_the_training_are_told(
     command: Command, run: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
     corpus.select(range(4)).write(tmp_path / "old.jsonl")

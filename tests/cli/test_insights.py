@@ -97,7 +97,7 @@ def test_edited_groups_are_read_and_left_as_they_are(command: Command, words: li
     assert names == {"kitchen"}
 
 
-def test_the_errors_of_the_run_are_measured_where_data_is_given(
+def test_errors_of_the_run_are_measured_on_data(
     command: Command, words: list[Any], train_file: Path, tmp_path: Path
 ) -> None:
     command(*words)
@@ -164,9 +164,7 @@ def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_pat
 
 
 @pytest.mark.slow
-def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_job_is_resumed_to_the_same_page(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pssa.predict.job.default_window_rows", lambda model, device: 32)
     rows = [
         (f"On day {n} the food was {('good', 'bad', 'cold')[n % 3]}.", "ab"[n % 2], f"2024-01-{1 + n % 28:02}")
@@ -206,9 +204,7 @@ def test_a_review_without_aspects_may_tell_day_from_month(command: Command, word
     assert "1 Feb 2024" in (tmp_path / "page.html").read_text("utf-8")
 
 
-def test_dates_that_turn_out_ambiguous_keep_what_was_scored(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ambiguous_dates_keep_what_was_scored(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(insights_job, "_ROWS_SEARCHED", 1)
     source = write_reviews(
         tmp_path / "reviews.csv", [("The food.", "a", "01/02/2024"), ("The food.", "a", "03/04/2024")]

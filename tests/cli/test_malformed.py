@@ -61,7 +61,7 @@ def test_a_file_that_cannot_be_used_gives_one_line_that_names_it(command: Comman
 
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["--train", "--dev", "--vectors", "--config", "--evidence"])
-def test_a_directory_in_place_of_a_file_gives_one_line_that_names_it(
+def test_a_directory_in_place_of_a_file_is_named(
     command: Command, tmp_path: Path, train_file: Path, option: str
 ) -> None:
     (tmp_path / "reviews").mkdir()
@@ -72,7 +72,7 @@ def test_a_directory_in_place_of_a_file_gives_one_line_that_names_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [b"word 0.1 0.2", b"word", b"word 1 2 3 word 4 5", b"word\t1\t2\t3"])
-def test_a_vector_of_another_dimension_gives_one_line_that_names_its_line(
+def test_a_vector_of_another_dimension_is_named_by_line(
     command: Command, tmp_path: Path, train_file: Path, row: bytes
 ) -> None:
     (tmp_path / "vectors.txt.gz").write_bytes(gzip.compress(b"some 1 2 3\n" * 7 + row + b"\nlast 1 2 3\n"))

@@ -81,9 +81,7 @@ def test_every_setting_is_in_the_configuration_reference() -> None:
     ],
     ids=("models", "methods", "saliencies", "formats"),
 )
-def test_everything_that_has_a_name_is_in_its_table(
-    names: Callable[[], tuple[str, ...]], page: str, heading: str
-) -> None:
+def test_everything_with_a_name_is_in_its_table(names: Callable[[], tuple[str, ...]], page: str, heading: str) -> None:
     section = PAGES[page].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     tables = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
     columns = [" ".join(re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)) for table in tables]

@@ -83,7 +83,7 @@ def test_a_model_without_attention_can_be_mined(command: Command, tiny: Tiny, tm
     assert (header.model, header.saliency) == ("tnet", "gradient")
 
 
-def test_the_reading_of_vectors_is_shown(
+def test_reading_vectors_is_shown(
     command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -95,9 +95,7 @@ def test_the_reading_of_vectors_is_shown(
     assert seen[-1] == vectors.stat().st_size
 
 
-def test_the_command_to_train_with_it_can_be_given(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_command_to_train_can_be_given(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     labels = ("good", "bad", "conflict")
     rows = [f"The screen of {number} is fine.,screen,{labels[number % 3]}" for number in range(12)]
@@ -128,7 +126,7 @@ def test_the_command_to_train_with_it_can_be_given(
         ),
     ],
 )
-def test_it_is_said_where_nothing_was_found(
+def test_finding_nothing_is_said(
     command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     few = tmp_path / "few.toml"
@@ -177,7 +175,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),
     ],
 )
-def test_bad_input_is_refused_and_nothing_is_written(
+def test_bad_input_writes_nothing(
     command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     assert said in command("evidence", "mine", *tiny, *words, "--out", tmp_path / "evidence.jsonl").refusal

@@ -65,7 +65,7 @@ def test_help_names_every_method_that_there_is(command: Command) -> None:
     assert [name for name in methods.names() if name not in said] == []
 
 
-def test_a_table_is_checked_and_converted_as_the_same_with_our_names(
+def test_a_table_is_checked_and_converted_by_names(
     command: Command, reviews: Path, train_file: Path, tmp_path: Path
 ) -> None:
     ours, theirs = command("data", "check", train_file), command("data", "check", reviews, "--columns", COLUMNS)
@@ -79,9 +79,7 @@ def test_a_table_is_checked_and_converted_as_the_same_with_our_names(
 
 
 @pytest.mark.slow
-def test_a_training_keeps_the_columns_and_the_run_is_the_same(
-    command: Command, reviews: Path, run: Path, tmp_path: Path
-) -> None:
+def test_a_training_keeps_the_columns_and_its_run(command: Command, reviews: Path, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert command("train", "--train", reviews, "--columns", COLUMNS, *TINY, "--out", out).code == 0
     columns = dict(pair.split("=") for pair in COLUMNS.split(","))
@@ -97,9 +95,7 @@ def test_a_training_keeps_the_columns_and_the_run_is_the_same(
 
 
 @pytest.mark.slow
-def test_mining_passes_the_columns_on_to_the_command_that_trains(
-    command: Command, reviews: Path, tmp_path: Path
-) -> None:
+def test_mining_passes_the_columns_on_to_training(command: Command, reviews: Path, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     mined = command(
         "evidence", "mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--set", "epsilon=9", "--out", path
@@ -112,7 +108,7 @@ def test_mining_passes_the_columns_on_to_the_command_that_trains(
 
 
 @pytest.mark.slow
-def test_a_run_is_evaluated_reported_and_explained_on_it(
+def test_it_is_evaluated_and_reported(
     command: Command, reviews: Path, train_file: Path, run: Path, tmp_path: Path
 ) -> None:
     theirs = ("--columns", COLUMNS)
@@ -134,7 +130,7 @@ def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, review
     assert "--columns text=sentence,aspect=term" in command("evaluate", run, "--data", reviews).refusal
 
 
-def test_a_run_can_be_given_by_name_and_a_new_one_cannot(
+def test_a_run_has_a_name_and_a_new_one_cannot(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

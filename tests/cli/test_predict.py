@@ -37,9 +37,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_rows_are_answered_in_order_with_their_fields(
-    command: Command, run: Path, source: Path, tmp_path: Path
-) -> None:
+def test_rows_are_answered_in_their_order(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     found = command("predict", run, "--input", source, "--output", target, "--batch-size", "3", "--json").json
     rows, classifier = rows_of(target), pssa.load(run)
@@ -53,9 +51,7 @@ def test_rows_are_answered_in_order_with_their_fields(
     assert found == {"rows": 20, "labels": counts, "ambiguous": 0, "rejected": 0}
 
 
-def test_people_can_tell_labels_from_counts_also_where_labels_are_numbers(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_people_can_tell_labels_from_counts_even_if_numbers(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = Summary(4, {"1": 2, "0": 0, "-1": 2}, 0)
     monkeypatch.setattr("pssa.predict.predict", lambda *job: summary)
     assert (
@@ -97,9 +93,7 @@ def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp
     assert "1 aspect occurs several times in the text; the first occurrence was taken" in result.out
 
 
-def test_an_existing_output_is_kept_unless_force_is_used(
-    command: Command, run: Path, source: Path, tmp_path: Path
-) -> None:
+def test_an_existing_output_is_kept_unless_forced(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.write_text("older\n")
     words = ("predict", run, "--input", source, "--output", target)

@@ -97,9 +97,7 @@ def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Ser
 
 
 @pytest.mark.slow
-def test_open_to_others_without_a_token_is_said(
-    command: Command, run: Path, started: list[Server], tmp_path: Path
-) -> None:
+def test_open_without_a_token_is_said(command: Command, run: Path, started: list[Server], tmp_path: Path) -> None:
     everywhere = ("serve", run, "--host", "0.0.0.0", "--port", "0")  # noqa: S104
     drawn = command(*everywhere, "--json")
     assert (drawn.code, drawn.err) == (0, NOTED)
@@ -136,9 +134,7 @@ def test_what_is_no_token_is_refused(command: Command, run: Path, tmp_path: Path
     assert "can be guessed" in command("serve", run, "--token-file", token).refusal
 
 
-def test_a_token_that_was_meant_must_be_there(
-    command: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_must_be_there(command: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cannot be read" in command("serve", run, "--token-file", tmp_path / "none").refusal
     monkeypatch.setenv("PSSA_TOKEN", "")
     assert "PSSA_TOKEN holds no token" in command("serve", run).refusal
@@ -163,9 +159,7 @@ def test_a_token_that_was_meant_must_be_there(
         (("--allow-host", "a*b"), "--allow-host is 'a*b'"),
     ],
 )
-def test_bad_options_are_refused_in_one_line(
-    command: Command, run: Path, options: tuple[str, ...], refusal: str
-) -> None:
+def test_bad_options_are_refused(command: Command, run: Path, options: tuple[str, ...], refusal: str) -> None:
     assert refusal in command("serve", run, "--port", "0", *options).refusal
 
 

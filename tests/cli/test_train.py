@@ -174,7 +174,7 @@ def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrup
         (("--set", "speed=1"), "--set"),
     ],
 )
-def test_what_a_resumed_run_would_ignore_is_refused(
+def test_what_resuming_would_ignore_is_refused(
     command: Command, run: Path, words: tuple[str, ...], option: str
 ) -> None:
     refusal = command("train", "--resume", run, *words).refusal
@@ -226,7 +226,7 @@ def test_the_whole_method_leaves_evidence_and_both_models(enhanced: Path, run: P
     assert plain == first != final
 
 
-def test_a_training_with_the_evidence_of_a_method_ends_like_the_method(
+def test_training_with_its_evidence_ends_like_the_method(
     command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path
 ) -> None:
     evidence = enhanced / "evidence.jsonl"

@@ -74,9 +74,7 @@ def test_the_starter_finds_aspects_for_a_run_that_cannot(command: Command, run: 
 
 @pytest.mark.usefixtures("starter")
 @pytest.mark.parametrize("words", [(), ("-",)])
-def test_standard_input_has_a_text_on_each_line(
-    command: Command, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_has_texts(command: Command, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Weak battery.\n\nWe left.\n"))
     found = command("try", *words, "--json").json["items"]
     assert [(item["text"], len(item["aspects"])) for item in found] == [("Weak battery.", 1), ("We left.", 0)]
@@ -90,8 +88,6 @@ def test_what_cannot_be_tried_is_refused(command: Command, run: Path, monkeypatc
     assert "pssa predict" in command("try").refusal
 
 
-def test_a_package_without_the_starter_says_so(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_starter_it_says_so(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pssa.runs.run_names._PACKAGED", tmp_path)
     assert "without the run starter" in command("try", "Weak battery.").refusal

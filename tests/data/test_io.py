@@ -157,9 +157,7 @@ def corpus(tmp_path: Path) -> Corpus:
 @pytest.mark.slow
 @pytest.mark.parametrize("second", _FILES)
 @pytest.mark.parametrize("first", _FILES)
-def test_text_words_aspect_and_label_survive_any_two_formats(
-    tmp_path: Path, corpus: Corpus, first: str, second: str
-) -> None:
+def test_an_instance_survives_any_two_formats(tmp_path: Path, corpus: Corpus, first: str, second: str) -> None:
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     write(corpus, _under(tmp_path / "1", first))

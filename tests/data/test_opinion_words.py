@@ -111,7 +111,7 @@ def test_a_wrong_line_is_an_error_with_its_number(tmp_path: Path, content: str, 
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "instances", "matched"), [("laptop", 2291, 1537), ("rest", 3589, 2430)])
-def test_two_thirds_of_the_public_training_instances_have_opinion_words(
+def test_two_thirds_of_public_data_have_opinion_words(
     shared_data: Path, name: str, instances: int, matched: int
 ) -> None:
     corpus = read(shared_data / name / "train.txt")

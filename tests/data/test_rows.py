@@ -80,9 +80,7 @@ def test_a_file_with_other_names_is_read_as_one_with_ours_and_keeps_its_names(tm
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_a_column_that_is_not_there_is_named_and_who_has_other_names_is_told_how_to_say_them(
-    tmp_path: Path, write: Write
-) -> None:
+def test_a_column_that_is_not_there_is_named_and_other_names_are_proposed(tmp_path: Path, write: Write) -> None:
     path = write(tmp_path, THEIRS)
     for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
@@ -294,9 +292,7 @@ def test_two_columns_of_one_name_are_refused_also_where_they_are_no_field(tmp_pa
         (["id", "q17"], None, "text=review,aspect=term,label=polarity"),
     ],
 )
-def test_missing_columns_are_proposed_from_those_of_the_file(
-    header: list[str], given: str | None, proposed: str
-) -> None:
+def test_missing_columns_are_proposed_from_the_file(header: list[str], given: str | None, proposed: str) -> None:
     with pytest.raises(InputError) as raised:
         Columns.of(given).check_header("a.csv", header)
     assert f"columns='{proposed}'" in str(raised.value)

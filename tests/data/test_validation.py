@@ -52,7 +52,7 @@ def test_a_line_that_is_no_object_is_refused(line: str) -> None:
         (span, "", ([1], [1, 2, 3], [2, 2], [3, 2], [-1, 2], [0, 1.5], "ab", {"0": 1})),
     ],
 )
-def test_values_of_another_kind_are_refused(
+def test_other_values_are_refused(
     parse: Callable[[object, str], object], expected: str, values: tuple[object, ...]
 ) -> None:
     for value in values:

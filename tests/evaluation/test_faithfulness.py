@@ -227,9 +227,7 @@ def test_words_go_and_one_space_stays(gone: list[int], text: str) -> None:
 
 @pytest.mark.slow
 @given(WORDS, WORDS, st.data())
-def test_the_others_stay_in_order_with_the_aspect_among_them(
-    left: list[str], right: list[str], data: st.DataObject
-) -> None:
+def test_the_others_stay_in_order_with_the_aspect(left: list[str], right: list[str], data: st.DataObject) -> None:
     whole = example(" ".join([*left, "hard drive", *right]), "hard drive")
     gone = data.draw(st.sets(st.sampled_from(sorted(whole.candidates)))) if whole.candidates else set()
     short = cut_words(whole, gone)

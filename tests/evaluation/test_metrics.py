@@ -72,7 +72,7 @@ def test_scores_survive_json() -> None:
         (["a"], ["a"], ("a", "a"), "declared twice"),
     ],
 )
-def test_what_cannot_be_scored_is_refused(
+def test_what_has_no_score_is_refused(
     gold: list[str], predicted: list[str], labels: tuple[str, ...], what: str
 ) -> None:
     with pytest.raises(InputError, match=what):

@@ -113,8 +113,6 @@ def test_a_word_lies_in_an_opinion_as_a_whole() -> None:
         ((FIRST,), (replace(ANSWERS[0], overall="mixed"),), "mixed"),
     ],
 )
-def test_answers_that_do_not_fit_are_refused(
-    reviews: Sequence[Review], answers: Sequence[ReviewAnswer], what: str
-) -> None:
+def test_answers_that_misfit_are_refused(reviews: Sequence[Review], answers: Sequence[ReviewAnswer], what: str) -> None:
     with pytest.raises(InputError, match=what):
         score_reviews(reviews, answers)

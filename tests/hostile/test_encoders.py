@@ -125,7 +125,7 @@ def with_far_template(state: dict[str, Any]) -> None:
         (with_far_template, "its tokenizer has 1000001 entries and its encoder"),
     ],
 )
-def test_a_tokenizer_that_numbers_beyond_its_encoder_is_refused(
+def test_tokens_beyond_the_encoder_are_refused(
     tmp_path: Path, spoil: Callable[[dict[str, Any]], None], message: str
 ) -> None:
     write_encoder(tmp_path)

@@ -53,9 +53,7 @@ OPENERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("opened", OPENERS)
 @pytest.mark.parametrize("name", LINKS)
-def test_a_link_out_of_a_run_is_refused_and_nothing_outside_changes(
-    run: Path, victim: Path, name: str, opened: str
-) -> None:
+def test_a_link_out_of_a_run_is_refused_and_changes_nothing(run: Path, victim: Path, name: str, opened: str) -> None:
     before = content(victim)
     (run / name).symlink_to(victim / LINKS[name])
     with pytest.raises(InputError, match=f"{name}: is a symbolic link"):

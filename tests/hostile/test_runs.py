@@ -219,9 +219,7 @@ def test_a_file_for_which_there_is_no_room_is_named(tmp_path: Path, monkeypatch:
         ),
     ],
 )
-def test_a_change_is_not_kept_in_a_log_that_nobody_would_find(
-    tmp_path: Path, take_away: Callable[[Path], object], message: str
-) -> None:
+def test_no_change_is_kept_in_a_lost_log(tmp_path: Path, take_away: Callable[[Path], object], message: str) -> None:
     path = tmp_path / "log"
     log = ReviewLog.open(path, "a" * 64)
     take_away(path)

@@ -147,7 +147,7 @@ def test_a_hostile_header_of_evidence_is_refused(tmp_path: Path, header: dict[st
         (read_opinion_words, COLUMNS + LINE),
     ],
 )
-def test_other_files_without_an_end_are_refused_in_one_short_line(
+def test_other_endless_files_are_refused_shortly(
     tmp_path: Path, reader: Callable[[Path], object], content: bytes
 ) -> None:
     (tmp_path / "x").write_bytes(content)

@@ -23,9 +23,7 @@ from pssa.insights.mentions import EmptyReview, FieldNames, Mention, read_mentio
         ("food food 42 x 😡", {"food": 0.3, "42": 0.3, "x": 0.3, "😡": 0.1}, ["😡"]),
     ],
 )
-def test_drivers_are_content_words_with_what_turns_them_around(
-    text: str, shares: dict[str, float], expected: list[str]
-) -> None:
+def test_drivers_are_content_words_with_negations(text: str, shares: dict[str, float], expected: list[str]) -> None:
     found = mention(text, "food", shares=shares)
     assert [word for word, _ in found.drivers] == expected
     assert found.driver == expected[0]

@@ -81,9 +81,7 @@ def test_soft_consensus_expects_the_mean_itself_of_every_word_that_matters_in_on
         (9, 0.75, []),
     ],
 )
-def test_several_words_can_be_taken_each_as_a_round_of_its_own(
-    words: int, threshold: float, taken: list[tuple[int, int]]
-) -> None:
+def test_several_words_are_taken_as_rounds(words: int, threshold: float, taken: list[tuple[int, int]]) -> None:
     (findings,) = hear(TWO_RIGHT, words=words, threshold=threshold).findings
     assert [(finding.word, finding.iteration) for finding in findings] == taken
 

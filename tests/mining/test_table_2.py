@@ -81,7 +81,7 @@ def replay() -> Replay:
     return Replay(lagged=True)
 
 
-def test_five_words_are_extracted_in_the_order_of_the_table_with_what_was_seen_and_the_sixth_is_blocked(
+def test_five_words_are_extracted_in_the_order_of_the_table_and_the_sixth_is_blocked(
     replay: Replay,
 ) -> None:
     (findings,) = replay.run(6).findings

@@ -79,9 +79,7 @@ def test_a_stacked_encoding_is_classified_as_its_rows(variant: str, batch: Batch
 
 
 @every_attending_model
-def test_attention_is_zero_on_padding_aspect_and_hidden_words_and_sums_to_one_elsewhere(
-    variant: str, batch: Batch, start: Start
-) -> None:
+def test_attention_is_zero_where_nothing_may_be_read_and_sums_to_one(variant: str, batch: Batch, start: Start) -> None:
     attention = predict(build(variant, start), batch).attention
     assert attention is not None
     assert torch.all(attention[~batch.candidate_positions] == 0)
@@ -95,9 +93,7 @@ def test_attention_is_zero_on_padding_aspect_and_hidden_words_and_sums_to_one_el
 
 
 @every_model
-def test_a_sentence_that_is_only_its_aspect_has_finite_logits_and_gradients(
-    variant: str, corpus: IndexedCorpus, start: Start
-) -> None:
+def test_a_sentence_of_its_aspect_alone_is_finite(variant: str, corpus: IndexedCorpus, start: Start) -> None:
     model = build(variant, start)
     logits = predict(model, corpus.batch(torch.tensor([2]))).logits
     logits.sum().backward()  # type: ignore[no-untyped-call]
@@ -193,9 +189,7 @@ def test_initial_parameters_follow_from_the_seed_and_from_nothing_else(variant: 
 
 
 @every_word_model
-def test_training_a_model_does_not_change_the_table_it_started_from(
-    variant: str, batch: Batch, table: WordTable
-) -> None:
+def test_training_a_model_does_not_change_its_table(variant: str, batch: Batch, table: WordTable) -> None:
     start = table.matrix.clone()
     model = build(variant, table, train_embeddings=True)
     predict(model, batch).logits.sum().backward()  # type: ignore[no-untyped-call]

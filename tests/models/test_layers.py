@@ -78,9 +78,7 @@ def _seed() -> None:
 
 
 @pytest.mark.parametrize(("rate", "dropping"), RATES)
-def test_the_share_that_is_dropped_is_the_rate_to_the_nearest_byte_and_the_mean_stays(
-    rate: float, dropping: int
-) -> None:
+def test_the_share_that_is_dropped_is_the_rate_and_the_mean_stays(rate: float, dropping: int) -> None:
     share = float((dropout(torch.ones(N), rate, training=True) == 0).float().mean())
     exact = dropping / 256
     assert abs(exact - rate) <= 1 / 512

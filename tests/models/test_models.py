@@ -70,7 +70,7 @@ def test_the_paper_is_the_default_but_for_what_held_out_data_chose() -> None:
         ("tnet", {"hidden": 3, "filters": 4}, BODY - GATE + (4 * 6 * 3 + 4) + (4 * 3 + 3)),
     ],
 )
-def test_the_number_of_parameters_is_the_one_counted_by_hand(
+def test_parameters_are_those_counted_by_hand(
     name: str, options: dict[str, Any], expected: int, table: WordTable
 ) -> None:
     assert models.count_parameters(models.build(name, table, 3, options, seed=0)) == expected

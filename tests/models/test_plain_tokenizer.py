@@ -133,9 +133,7 @@ def test_half_a_surrogate_pair_keeps_its_place(tokenizer: Any) -> None:
         ("sentence_piece", ([2], [3], []), ([2], [3], [3])),
     ],
 )
-def test_the_template_is_the_tokenizers_own(
-    kind: str, single: tuple[list[int], ...], pair: tuple[list[int], ...]
-) -> None:
+def test_the_template_is_its_own(kind: str, single: tuple[list[int], ...], pair: tuple[list[int], ...]) -> None:
     reader = PlainTokenizer(KINDS[kind]())
     assert reader.template(pair=False) == single
     assert reader.template(pair=True) == pair

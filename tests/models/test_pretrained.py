@@ -58,9 +58,7 @@ def test_a_pooler_that_the_weights_have_is_left_where_it_is(tmp_path: Path) -> N
     ("architecture", "asked", "expected"),
     [("bert", None, "sdpa"), ("bert", "eager", "eager"), ("mpnet", None, "eager")],  # MPNet has no other
 )
-def test_attention_is_the_fast_one_unless_another_is_asked_for(
-    architecture: str, asked: str | None, expected: str
-) -> None:
+def test_attention_is_fast_unless_another_is_asked_for(architecture: str, asked: str | None, expected: str) -> None:
     body: Any = tiny_encoder(architecture).body(asked, 0.1)
     assert body.config._attn_implementation == expected
 
@@ -189,9 +187,7 @@ def test_a_cutter_keeps_to_the_encoders_positions() -> None:
             start.cutter(pair=False, max_positions=wrong)
 
 
-def test_nothing_is_printed_and_the_loudness_of_transformers_stays(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_printed_and_transformers_stays_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write_encoder(tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
     save_file(tensors | {"stray": torch.ones(1)}, tmp_path / "model.safetensors", {"format": "pt"})
@@ -404,9 +400,7 @@ def open_served(files: dict[str, bytes], cache: Path, patch: pytest.MonkeyPatch)
         return Pretrained.open("someone/encoder")
 
 
-def test_pickled_weights_on_the_hub_are_named_with_what_converts_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pickled_weights_on_the_hub_are_to_be_converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_encoder(tmp_path / "encoder")
     pickled(tmp_path / "encoder")
     files = {path.name: path.read_bytes() for path in (tmp_path / "encoder").iterdir()}
@@ -421,9 +415,7 @@ def test_pickled_weights_on_the_hub_are_named_with_what_converts_them(
     assert not list((tmp_path / "cache").rglob("*.bin"))
 
 
-def test_a_repository_without_weights_is_named_as_it_was_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_without_weights_is_named_as_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"^encoder 'someone/encoder' has no"):
         open_served({"config.json": b"{}"}, tmp_path, monkeypatch)
 

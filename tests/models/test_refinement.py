@@ -179,9 +179,7 @@ def test_the_logit_depends_on_the_attention_that_is_read(architecture: str) -> N
 @pytest.mark.parametrize("refine", ["random_head", "smallest_entropy", "average"])
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
 @every_architecture
-def test_a_refined_model_predicts_as_the_plain_one_with_the_same_weights(
-    architecture: str, name: str, refine: str
-) -> None:
+def test_a_refined_model_predicts_as_the_plain_one(architecture: str, name: str, refine: str) -> None:
     start, batch = tiny_encoder(architecture), index(name, architecture).batch(torch.arange(5))
     plain, refined = build(name, start), build(f"{name}-{refine}", start, seed=1)
     tensors = plain.state_dict()

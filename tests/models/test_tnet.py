@@ -72,9 +72,7 @@ def classify(table: WordTable, batch: Batch, attend_aspect: bool) -> Prediction:
     return prediction
 
 
-def test_the_only_other_word_has_all_the_attention_unless_the_aspects_own_can_be_attended(
-    table: WordTable, sentence: Batch
-) -> None:
+def test_only_other_words_are_attended_unless_the_aspect_may_be(table: WordTable, sentence: Batch) -> None:
     prediction = classify(table, sentence, attend_aspect=False)
     assert prediction.attention is not None
     assert prediction.attention.tolist() == [[0.0, 0.0, 1.0]]

@@ -66,9 +66,7 @@ class Stopped(Exception):
     """Stands in for a kill."""
 
 
-def test_a_stopped_job_is_resumed_to_the_same_output(
-    tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_job_resumes_to_its_output(tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pssa.predict.job._TAGGER_ROWS", 3)
     source = lines(tmp_path / "in.jsonl", [{"n": n, "text": REVIEW if n % 2 else "Never again!"} for n in range(20)])
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"

@@ -82,9 +82,7 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
     assert not set(threading.enumerate()) - before
 
 
-def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_are_the_same_while_a_gpu_computes(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = write_rows(tmp_path / "in.jsonl", sentences(100))
     rows.write_text(rows.read_text("utf-8") + '{"text": "a bad one", "aspect": "missing"}\n', "utf-8")
     scoring = Scoring(device="cpu", batch_size=8)
@@ -96,9 +94,7 @@ def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
     assert len(outputs[1].read_text("utf-8").splitlines()) == 100
 
 
-def test_the_bytes_are_the_same_where_processes_prepare_rows_for_a_gpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, run = tiny_encoder(), tmp_path / "run"
     model = models.build("bertabsa_att", encoder, 3, {}, seed=1)
     described = Description("bertabsa_att", {"dropout": 0.1}, DEFAULT_LABELS)
@@ -329,9 +325,7 @@ def job_of(run: Path, folder: Path) -> Job:
 
 
 @pytest.mark.slow
-def test_a_cluster_writes_the_bytes_of_one_machine_though_a_node_is_lost(
-    cluster: Any, run: Path, tmp_path: Path
-) -> None:
+def test_a_cluster_that_loses_a_node_writes_the_same_bytes(cluster: Any, run: Path, tmp_path: Path) -> None:
     from ray._private.state import actors
 
     job = job_of(run, tmp_path)
@@ -385,7 +379,7 @@ def test_a_job_begun_on_one_machine_is_ended_by_a_cluster(cluster: Any, run: Pat
         (2, {"device": "cpu"}, "cpu"),
     ],
 )
-def test_the_device_is_what_the_cluster_has(
+def test_the_device_is_the_clusters(
     monkeypatch: pytest.MonkeyPatch, gpus: int, asked: dict[str, Any], found: str
 ) -> None:
     made = SimpleNamespace(cluster_resources=lambda: {"GPU": gpus})

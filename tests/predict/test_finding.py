@@ -105,9 +105,7 @@ def test_every_format_holds_found_given_and_empty_rows(run: Path, tmp_path: Path
     assert [bool(row["label"]) for row in found] == [bool(row["aspect"]) for row in found]
 
 
-def test_a_table_without_a_column_for_aspects_is_read_and_one_in_other_spelling_is_filled(
-    run: Path, tmp_path: Path
-) -> None:
+def test_a_column_for_aspects_may_be_missing_or_in_other_spelling(run: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text('Review,Aspect\n"The screen. A fan.",\n"The screen. A fan.",fan\n', "utf-8")
     job = Job(run, (str(tmp_path / "in.csv"),), str(tmp_path / "out.csv"), columns="text=Review", finding=NAMES)
     predict(job, LocalEngine())
@@ -210,9 +208,7 @@ def test_worker_processes_find_and_score_the_same(run: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("keep_empty", [False, True])
-def test_texts_in_which_nothing_is_found_are_noted_where_they_are_unlike_the_training(
-    run: Path, tmp_path: Path, keep_empty: bool
-) -> None:
+def test_texts_without_aspects_are_noted_if_unlike_the_training(run: Path, tmp_path: Path, keep_empty: bool) -> None:
     rows = [{"text": "とても美味しかった"}, {"text": "Good screen."}]
     finding = FindingOptions(names=NAMES.names, keep_empty=keep_empty)
     summary = predict(job_of(run, tmp_path, rows, finding=finding), LocalEngine())

@@ -125,9 +125,7 @@ def standard(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
-def test_standard_input_of_another_format_is_answered_with_the_option(
-    job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_of_another_format_names_the_option(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     standard(monkeypatch, b"text,aspect\na menu,menu\n")
     with pytest.raises(InputError, match=r"JSON .*name the format of standard input"):
         predict(replace(job, inputs=("-",), output="-"), LocalEngine())
@@ -246,7 +244,7 @@ def test_a_symbolic_link_stands_for_the_file_that_it_means(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("out.csv", ";"), ("out.tsv", "\t")])
-def test_a_table_keeps_its_delimiter_unless_the_name_of_the_output_says_otherwise(
+def test_a_table_keeps_its_delimiter_unless_named_otherwise(
     run: Path, tmp_path: Path, name: str, delimiter: str
 ) -> None:
     (tmp_path / "in.csv").write_text("\ntext;aspect\nthe screen is nice;screen\n")
@@ -266,9 +264,7 @@ def test_rows_below_the_threshold_are_uncertain_and_counted(job: Job) -> None:
 
 
 @pytest.mark.parametrize("options", [{"abstain": 2.0}, {"abstain_risk": 0.1}, {"abstain": 0.5, "abstain_risk": 0.1}])
-def test_a_threshold_that_cannot_be_had_is_refused_before_anything_is_written(
-    job: Job, options: dict[str, Any]
-) -> None:
+def test_a_threshold_that_cannot_be_had_writes_nothing(job: Job, options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="abstain"):
         predict(replace(job, scoring=replace(job.scoring, **options)), LocalEngine())
     assert not Path(job.output).exists()

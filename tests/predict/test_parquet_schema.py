@@ -52,9 +52,7 @@ def test_windows_become_one_file_with_the_columns_of_all(tmp_path: Path) -> None
     ]
 
 
-def test_small_windows_share_a_row_group_and_large_rows_make_small_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_groups_join_small_windows_and_part_large_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_schema, "_GROUP_ROWS", 3)
     found = joined(tmp_path, *([{"n": number}, {"n": number}] for number in range(5)))
     assert [found.metadata.row_group(group).num_rows for group in range(found.num_row_groups)] == [4, 4, 2]

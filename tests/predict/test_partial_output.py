@@ -250,9 +250,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monke
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
 
 
-def test_a_disk_that_fills_up_while_windows_are_joined_costs_no_window(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_at_the_end_costs_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = output(tmp_path)
 
     def fill_up(self: Any, which: str = "content") -> Any:
@@ -317,9 +315,7 @@ def test_nothing_in_the_folder_is_trusted_before_the_lock_is_held(tmp_path: Path
     assert len(windows_of(made)) == 2
 
 
-def test_a_folder_that_was_removed_before_it_was_locked_is_no_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_removed_before_it_was_locked_is_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = output(tmp_path)
     monkeypatch.setattr(fcntl, "flock", lambda lock, how: made.folder.rmdir())
     with pytest.raises(RunError, match=r"out\.csv is in use by another process"):

@@ -141,9 +141,7 @@ def refuse_link(source: Path, target: Path) -> None:
 
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.rejected.jsonl"])
-def test_a_file_that_appears_during_a_job_is_not_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, links: bool
-) -> None:
+def test_a_new_file_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, links: bool) -> None:
     if not links:
         monkeypatch.setattr(os, "link", refuse_link)
     with pytest.raises(InputError, match=rf"{name} has appeared since the job began"):

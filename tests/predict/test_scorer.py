@@ -86,9 +86,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
 
 @pytest.mark.filterwarnings("ignore:.*only a window around the aspect")
 @pytest.mark.parametrize("saliency", [None, "attention"])
-def test_one_long_text_does_not_make_every_row_as_wide(
-    run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None
-) -> None:
+def test_one_long_text_widens_no_other_row(run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None) -> None:
     monkeypatch.setattr("pssa.runs.torch_runtime._MAX_TABLE_WORDS", 200 if saliency is None else 200 * 32)
     long = Example.from_text("so " * 900 + "huge", (2700, 2704))
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
@@ -149,9 +147,7 @@ def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch:
 
 
 @pytest.mark.filterwarnings("ignore:.*only a window around the aspect")
-def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_to_be_read_once_for_each_of_many_words_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pssa.runs.torch_runtime._MAX_QUADRATIC_WORDS", 100)
     scorer = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
     longest = Example.from_text("so " * 99 + "huge", (297, 301))

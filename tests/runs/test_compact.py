@@ -68,9 +68,7 @@ def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, comp
     assert str(whole.parent.parent).encode() not in content
 
 
-def test_words_and_vectors_that_both_models_read_are_stored_once_and_in_half_precision(
-    whole: Path, compact: Path
-) -> None:
+def test_words_and_vectors_of_both_models_are_stored_once_in_half_precision(whole: Path, compact: Path) -> None:
     tensors, _ = read_tensors(compact / "vectors.safetensors")
     (matrix,) = tensors.values()
     assert matrix.dtype == torch.float16
@@ -90,7 +88,7 @@ def test_words_that_are_left_out_become_unknown(whole: Path, tmp_path: Path) -> 
     assert unknown.probabilities == hotel.probabilities
 
 
-def test_another_run_can_start_from_its_vectors(
+def test_a_run_starts_from_its_vectors(
     compact: Path, whole: Path, train_tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = train_tiny(tmp_path / "next", model="tnet_att", hidden=4, epochs=1, vectors=str(compact))

@@ -154,17 +154,13 @@ def test_fewer_pieces_can_be_asked_for_and_are_remembered(train_tiny: TrainTiny,
         pssa.load(out).predict(TEXT, ASPECT)
 
 
-def test_mining_refuses_a_model_whose_gradients_at_words_are_zero(
-    corpus: Corpus, encoder: Path, tmp_path: Path
-) -> None:
+def test_mining_refuses_a_model_without_gradients_at_words(corpus: Corpus, encoder: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"model": "bertabsa", "encoder": str(encoder), "method": "pg-as", "device": "cpu"}
     with pytest.raises(InputError, match="model bertabsa passes nothing on from"):
         pssa.mine(corpus, tmp_path / "evidence.jsonl", **settings)
 
 
-def test_what_is_wrong_with_an_encoder_is_found_before_anything_is_written(
-    train_tiny: TrainTiny, encoder: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_encoder_is_found_before_writing(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     weights = load_file(own / "model.safetensors")
     weights.popitem()
@@ -225,9 +221,7 @@ def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, e
         finish_run(tmp_path / "run")
 
 
-def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(
-    train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_development_data_chooses_an_encoders_epochs(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     out = train_tiny(tmp_path / "run", model="bertabsa", dev=corpus.select(range(6)), epochs=0, max_epochs=2)
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["dev"] is not None

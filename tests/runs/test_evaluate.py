@@ -67,9 +67,7 @@ def test_accuracy_and_slices_are_those_counted_by_hand(labelled: Corpus) -> None
     assert result.predicted == ("positive",) * 4
 
 
-def test_a_corpus_without_examples_or_with_labels_missing_or_unknown_is_refused(
-    labelled: Corpus, finished_run: Path
-) -> None:
+def test_a_corpus_without_examples_or_known_labels_is_refused(labelled: Corpus, finished_run: Path) -> None:
     with pytest.raises(InputError, match="the corpus is empty"):
         evaluate(always("positive"), Corpus(()))
     bare: Example = replace(labelled[0], id="bare", label=None)
@@ -93,9 +91,7 @@ def trained(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFa
     return train_tiny(tmp_path_factory.mktemp("runs") / "run", epochs=1, method="aw-as", iterations=1)
 
 
-def test_texts_that_a_run_was_trained_on_are_counted_if_it_kept_them_whole(
-    trained: Path, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_texts_of_the_training_are_counted_if_kept_whole(trained: Path, corpus: Corpus, tmp_path: Path) -> None:
     new = Example.from_text("a fine menu", (7, 11), label="positive", id="new")
     data = Corpus((new, *corpus.examples[:3]))
     assert count_train_overlap(trained, data) == 3

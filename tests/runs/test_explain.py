@@ -105,9 +105,7 @@ def loses_by_hiding(classifier: Classifier, example: Example) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
-def test_every_saliency_that_is_named_explains_the_model_in_words(
-    train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str
-) -> None:
+def test_every_saliency_explains_in_words(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str) -> None:
     classifier, examples = load(train_tiny(tmp_path / "run", model=model, epochs=1)), corpus[:4]
     assert usable_saliencies(classifier) == MODELS[model]
     assert usual_saliency(classifier) == MODELS[model][0]
@@ -118,9 +116,7 @@ def test_every_saliency_that_is_named_explains_the_model_in_words(
 
 
 @pytest.mark.slow
-def test_where_self_attention_is_refined_it_can_be_looked_at(
-    train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus
-) -> None:
+def test_refined_self_attention_can_be_looked_at(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus) -> None:
     classifier = load(train_tiny(tmp_path / "run", model="bertabsa", epochs=1, refine="average"))
     assert usable_saliencies(classifier)[0] == "attention"
     assert "self_attention" in usable_saliencies(classifier)
@@ -214,9 +210,7 @@ def test_a_word_left_out_loses_what_leave_one_out_says(classifier: Classifier, c
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["tnet", "bertabsa_att", "bertabsa"])
-def test_every_kind_of_model_can_be_judged(
-    model: str, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
-) -> None:
+def test_every_model_can_be_judged(model: str, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path) -> None:
     classifier = pssa.load(train_tiny(tmp_path / "run", model=model, epochs=1))
     found = trust(classifier, corpus.select(range(4)))
     names = trusted_saliencies(classifier)
@@ -259,9 +253,7 @@ def test_a_limit_draws_examples_by_the_seed(classifier: Classifier, corpus: Corp
 
 
 @pytest.mark.slow
-def test_sentences_of_the_aspect_alone_are_counted_and_labels_are_not_needed(
-    classifier: Classifier, corpus: Corpus
-) -> None:
+def test_sentences_of_the_aspect_alone_count_and_labels_are_not_needed(classifier: Classifier, corpus: Corpus) -> None:
     alone = Example.from_text("screen", (0, 6), label="neutral")
     found = trust(classifier, Corpus((*corpus[:3], alone)), ("attention",))
     assert (found.instances, found.left_out) == (4, 1)

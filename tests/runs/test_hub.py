@@ -30,9 +30,7 @@ def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_r
         pssa.load("hf:owner/model", precision="half")
 
 
-def test_a_run_comes_back_as_it_was_and_once_fetched_needs_no_network(
-    hub: Hub, finished_run: Path, corpus: Corpus
-) -> None:
+def test_a_run_comes_back_as_it_was_and_needs_no_network(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
     assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
     expected = pssa.load(finished_run).torch.probabilities(corpus)
     assert pssa.load("hf:owner/model").torch.probabilities(corpus).equal(expected)
@@ -45,7 +43,7 @@ def test_a_run_comes_back_as_it_was_and_once_fetched_needs_no_network(
 
 
 @pytest.mark.slow
-def test_an_ensemble_comes_back_with_its_members(
+def test_an_ensemble_comes_back_whole(
     hub: Hub, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
 ) -> None:
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
@@ -84,9 +82,7 @@ def test_a_branch_holds_another_run(hub: Hub, copied_run: Path, corpus: Corpus) 
         pssa.load("hf:owner/model@mine")
 
 
-def test_a_repository_that_is_private_or_not_there_is_not_seen(
-    hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_repository_is_not_seen(hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     push_to_hub(finished_run, "owner/model", private=True)
     assert hub.repositories["owner/model"].private
     pssa.load("hf:owner/model")

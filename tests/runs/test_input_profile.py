@@ -73,7 +73,7 @@ def test_most_texts_in_another_language_are_noted_and_none_in_the_language_of_th
     assert all(is_unfounded(note_kind(note)) for notes in found for note in notes)
 
 
-def test_answers_name_the_language_of_their_review_and_try_does_not_wait_for_the_detector(
+def test_answers_name_the_language_and_try_does_not_wait_for_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     german, english = "Hotel in guter Lage, Bar schlecht", "The hotel is in a good place, but the bar is bad."

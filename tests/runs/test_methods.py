@@ -147,9 +147,7 @@ def test_further_words_are_further_rounds_and_leave_the_first_as_it_was(corpus: 
 
 
 @pytest.mark.slow
-def test_a_gate_trains_with_evidence_only_where_that_does_no_harm(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_trains_with_harmless_evidence(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def trained(name: str, **settings: Any) -> tuple[Any, float]:
         """What the metrics say about the gate, and the penalty of the last epoch."""
         run = write_run(corpus, tmp_path / name, **SETTINGS | settings)

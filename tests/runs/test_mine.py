@@ -22,7 +22,7 @@ NO_GATE = 9.0  # bits, more than any sentence here can have
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["aw-as", "pg-as", "rm-as", "consensus"])
-def test_mining_alone_finds_what_the_whole_method_finds(
+def test_mining_alone_finds_the_same(
     train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path, method: str
 ) -> None:
     run = train_tiny(tmp_path / "run", method=method)
@@ -76,7 +76,7 @@ class Stages(NullObserver):
 
 
 @pytest.mark.slow
-def test_cross_fitted_mining_trains_no_model_that_it_does_not_use(
+def test_cross_fitted_mining_trains_what_it_uses(
     train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
 ) -> None:
     run = train_tiny(tmp_path / "run", method="aw-as", folds=2, iterations=2)

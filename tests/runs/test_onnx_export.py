@@ -199,18 +199,14 @@ def test_a_missing_library_is_named_with_its_extra(
     ],
     ids=lambda settings: "-".join(map(str, settings.values())),
 )
-def test_every_word_model_can_be_exported(
-    settings: dict[str, Any], train_tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_word_models_can_be_exported(settings: dict[str, Any], train_tiny: Callable[..., Path], tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", **settings)
     assert_same(export_onnx(run, tmp_path / "model.onnx"), pssa.load(run))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trained", [False, True])
-def test_words_that_only_the_vector_file_has_keep_their_vectors(
-    trained: bool, train_tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_words_of_the_vector_file_are_kept(trained: bool, train_tiny: Callable[..., Path], tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("great 3 0\npoor 0 3\nunheard-of -2 4\nscreen 1 1\n")
     run = train_tiny(tmp_path / "run", model="memnet", vectors=str(vectors), train_embeddings=trained)

@@ -24,9 +24,7 @@ def words_of(prepared_data: PreparedData) -> WordFeaturizer:
     return prepared_data.featurizer
 
 
-def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_words(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_with_vectors_rows_are_the_files_and_unseen_words_follow(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
     prepared_data = prepare(corpus, None, CONFIG.updated({"vectors": str(path), "vector_rows": 1}))[1]

@@ -35,8 +35,6 @@ def test_a_preset_survives_its_file(tmp_path: Path) -> None:
         ({"preset": "release", "model": "tnet"}, "tnet"),
     ],
 )
-def test_an_unknown_preset_is_refused_and_one_that_says_nothing_of_the_model(
-    changes: dict[str, str], wrong: str
-) -> None:
+def test_an_unknown_preset_and_one_of_other_models_are_refused(changes: dict[str, str], wrong: str) -> None:
     with pytest.raises(InputError, match=wrong):
         Config().updated(changes)

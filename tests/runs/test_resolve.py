@@ -153,9 +153,7 @@ def test_a_warning_names_what_a_method_ignores_unless_the_method_is_unknown() ->
         warn_of_unused(Config(method="as"), {"epsilon": 2.0})
 
 
-def test_a_training_warns_of_keywords_and_not_of_its_configuration(
-    train_tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_training_warns_of_keywords_not_of_its_file(train_tiny: Callable[..., Path], tmp_path: Path) -> None:
     train_tiny(tmp_path / "quiet", epochs=1, config=Config().updated({"epsilon": 2.0}))
     with pytest.warns(UserWarning, match="method base ignores epsilon"):
         train_tiny(tmp_path / "warned", epochs=1, epsilon=2.0)
@@ -222,9 +220,7 @@ def test_what_follows_from_the_size_of_the_data_is_no_choice_of_the_user() -> No
 
 
 @pytest.mark.parametrize(("is_native", "precision"), [(True, "bfloat16"), (False, "float32")])
-def test_encoders_train_in_what_the_processor_computes(
-    monkeypatch: pytest.MonkeyPatch, is_native: bool, precision: str
-) -> None:
+def test_encoders_train_in_native_numbers(monkeypatch: pytest.MonkeyPatch, is_native: bool, precision: str) -> None:
     monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": is_native}, raising=False)
     encoder = loop_settings(resolve(Config("bertabsa_att")), torch.device("cpu"))
     assert (encoder.precision, encoder.share_sentences) == (precision, True)

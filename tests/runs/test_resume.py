@@ -31,9 +31,7 @@ def interrupt_and_resume(train_tiny: TrainTiny, run: Path, after: int, **setting
 @pytest.mark.slow
 @pytest.mark.parametrize("method", methods.names())
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
-def test_an_interrupted_method_ends_with_the_same_files(
-    train_tiny: TrainTiny, tmp_path: Path, method: str, share: float
-) -> None:
+def test_interrupted_methods_end_the_same(train_tiny: TrainTiny, tmp_path: Path, method: str, share: float) -> None:
     settings = {"method": method, "epochs": 0, "max_epochs": 2}
     watch = Interrupting()
     train_tiny(tmp_path / "undisturbed", observer=watch, **settings)
@@ -116,9 +114,7 @@ def test_a_finished_run_is_told_finished_while_another_process_has_it(copied_run
         assert finish_run(copied_run) == copied_run
 
 
-def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
-    train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
-) -> None:
+def test_resuming_tidies_up_after_a_kill(train_tiny: TrainTiny, finished_run: Path, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run")
     (run / "stages" / "initial").mkdir()
     (run / "stages" / "initial" / "checkpoint.safetensors").touch()

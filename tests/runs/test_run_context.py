@@ -58,9 +58,7 @@ def test_balanced_weights_give_every_class_the_same_sum(new_context: NewContext,
     assert new_context().class_weights is None
 
 
-def test_a_search_holds_out_a_part_of_train_unless_there_is_development_data(
-    new_context: NewContext, corpus: Corpus
-) -> None:
+def test_a_search_holds_out_a_part_of_train_without_development_data(new_context: NewContext, corpus: Corpus) -> None:
     train, dev = new_context(dev_fraction=0.25).division
     assert (len(train), len(dev)) == (18, 6)
     assert sorted([*train.table.index.tolist(), *dev.table.index.tolist()]) == list(range(24))
@@ -139,7 +137,7 @@ def evidence_for(corpus: Corpus, method: str) -> Evidence:
         ({"words": "misleading"}, set()),
     ],
 )
-def test_evidence_is_used_as_the_settings_say(
+def test_settings_use_evidence(
     new_context: NewContext, corpus: Corpus, settings: dict[str, Any], shares: set[float]
 ) -> None:
     supervision = new_context(**settings).supervise(evidence_for(corpus, "aw-as"))
@@ -164,9 +162,7 @@ def test_gamma_rises_over_a_share_of_the_steps_that_are_trained(
     assert told == [rising]
 
 
-def test_trainings_beside_each_other_give_what_they_give_one_by_one(
-    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trainings_beside_each_other_are_the_same(new_context: NewContext, monkeypatch: pytest.MonkeyPatch) -> None:
     def train(context: RunContext, stage: str) -> torch.Tensor:
         return context.train_miner(stage, context.new_model(), 2).get_parameter("match")
 

@@ -114,9 +114,7 @@ def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_t
         pssa.load(tmp_path / "run")
 
 
-def test_a_run_that_was_interrupted_names_the_stage_that_answers(
-    tmp_path: Path, train_tiny: Callable[..., Path]
-) -> None:
+def test_an_interrupted_run_names_the_stage_that_answers(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
     run = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         train_tiny(run, observer=Interrupting(3), method="pg-as", iterations=1, samples=0)

@@ -38,9 +38,7 @@ def test_answers_are_the_same_whenever_they_are_waited_for(runtime: TorchRuntime
         assert later[number].probabilities == pytest.approx(expected.probabilities, abs=1e-6)
 
 
-def test_an_error_is_seen_by_those_who_asked_and_by_no_other(
-    runtime: TorchRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_seen_by_those_who_asked_alone(runtime: TorchRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
     index = TorchRuntime.index
 
     def refusing(runtime: TorchRuntime, examples: Sequence[Example], *more: Any) -> IndexedCorpus:

@@ -59,9 +59,7 @@ def test_metrics_history_and_card_say_what_happened(finished_run: Path, corpus: 
         assert part in card
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(
-    train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
-) -> None:
+def test_the_seed_alone_decides_the_bytes(train_tiny: TrainTiny, finished_run: Path, tmp_path: Path) -> None:
     again, other = train_tiny(tmp_path / "again"), train_tiny(tmp_path / "other", seed=1)
     assert contents(again) == contents(finished_run)
     assert (other / "model.safetensors").read_bytes() != (again / "model.safetensors").read_bytes()
@@ -78,9 +76,7 @@ def test_a_search_chooses_the_epochs_and_its_score_is_recorded(train_tiny: Train
     assert sum(record["stage"] == "initial" for record in records) == best["epoch"]
 
 
-def test_development_data_of_its_own_never_joins_the_refit(
-    train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_development_data_never_joins_the_refit(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     settings = {"epochs": 0, "max_epochs": 1}
     plain = train_tiny(tmp_path / "plain", **settings)
     with_dev = train_tiny(tmp_path / "with-dev", dev=corpus.select([0, 4, 8]), **settings)
@@ -135,18 +131,14 @@ def test_files_are_recorded_by_their_full_names_and_datasets_by_their_own(
         ({"config": Config(options={"hidden": 3})}, "unknown option 'hidden' of model memnet"),
     ],
 )
-def test_bad_input_is_refused_before_anything_is_written(
-    train_tiny: TrainTiny, tmp_path: Path, settings: dict[str, Any], what: str
-) -> None:
+def test_bad_input_writes_nothing(train_tiny: TrainTiny, tmp_path: Path, settings: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
         train_tiny(tmp_path / "run", **settings)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("settings", [{}, {"epochs": 1, "method": "pg-as"}, {"method": "consensus"}])
-def test_one_instance_is_too_few_whatever_it_would_be_cut_into(
-    corpus: Corpus, tmp_path: Path, settings: dict[str, Any]
-) -> None:
+def test_one_instance_is_too_few_for_anything(corpus: Corpus, tmp_path: Path, settings: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="data has 1 instance; at least 10 are"):
         write_run(corpus.select([0]), tmp_path / "run", **settings)
     assert not (tmp_path / "run").exists()
@@ -162,9 +154,7 @@ def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, cor
     prepare(alike, corpus, Config().updated({"from_pretrained": "none"}))
 
 
-def test_an_existing_run_is_refused_before_vectors_are_read_and_not_overwritten(
-    train_tiny: TrainTiny, finished_run: Path
-) -> None:
+def test_an_existing_run_is_refused_at_once_and_not_overwritten(train_tiny: TrainTiny, finished_run: Path) -> None:
     with pytest.raises(InputError, match="exists already; choose another path for"):
         train_tiny(finished_run, vectors="nowhere.txt")
     before = contents(finished_run)
@@ -205,7 +195,7 @@ def test_the_data_of_a_training_may_be_a_file_a_frame_dicts_or_examples(corpus: 
     assert found == [found[0]] * 5
 
 
-def test_the_held_out_score_is_printed_and_kept_beside_the_majority(
+def test_held_out_scores_are_printed_and_kept(
     corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     classifier = pssa.train(corpus, tmp_path / "run", max_epochs=2, **TINY)

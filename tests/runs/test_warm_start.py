@@ -143,7 +143,7 @@ def test_other_labels_are_pointed_out(finished_run: Path, further: Corpus) -> No
 
 
 @pytest.mark.slow
-def test_an_encoder_run_serves_other_data_with_other_names_of_labels(
+def test_an_encoder_run_serves_data_of_other_labels(
     train_tiny: Callable[..., Path], further: Corpus, tmp_path: Path
 ) -> None:
     source = train_tiny(tmp_path / "source", model="bertabsa_att", epochs=1)

@@ -101,8 +101,6 @@ def test_raw_scores_carry_no_gradient_in_any_mode(model_name: str, name: str, co
 
 
 @pytest.mark.parametrize(("model_name", "name"), REFUSED)
-def test_a_saliency_of_attention_is_refused_where_there_is_none(
-    model_name: str, name: str, corpus: IndexedCorpus
-) -> None:
+def test_a_saliency_of_attention_is_refused_without_it(model_name: str, name: str, corpus: IndexedCorpus) -> None:
     with pytest.raises(InputError, match=r"no attention|is not refined"):
         scores_of(build_model(model_name, corpus), name, corpus, [0])

@@ -41,9 +41,7 @@ def test_the_encoder_runs_once_and_the_steps_are_one_batch() -> None:
 
 
 @pytest.mark.parametrize(("most", "rows"), [(13, [4, 4, 2]), (1, [2] * 5)])  # two steps of two rows of three, and a bit
-def test_steps_that_are_many_go_in_parts_and_say_the_same(
-    most: int, rows: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_steps_go_in_parts_and_say_the_same(most: int, rows: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     saliency = IntegratedGradients(steps=5)
     whole = saliency(Toy(TABLE, WEIGHTS, saturates=True), BATCH)
     monkeypatch.setattr("pssa.saliency.integrated_gradients._MOST_POSITIONS", most)

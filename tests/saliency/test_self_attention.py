@@ -68,9 +68,7 @@ class HeadsToy:
     ("share", "expected"),
     [([1.0, 0.0], HEAD_0), ([0.0, 1.0], HEAD_1), ([0.5, 0.5], [0, 0.375, 0.375, 0.25])],
 )
-def test_the_effect_is_summed_over_rows_then_made_positive_and_shared_out(
-    share: list[float], expected: list[float]
-) -> None:
+def test_the_effect_is_summed_over_rows_then_shared_out(share: list[float], expected: list[float]) -> None:
     scores = score_words(SelfAttention(samples=0), HeadsToy(share), BATCH)
     assert scores.tolist() == [pytest.approx(expected)]
 

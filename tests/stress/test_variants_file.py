@@ -66,9 +66,7 @@ def test_people_change_texts_and_labels_and_remove_lines(path: Path) -> None:
         (3, {"kind": "reverse_target"}, "second reverse_target of instance 1"),
     ],
 )
-def test_an_error_names_the_line_and_the_fault(
-    path: Path, line: int, values: dict[str, Any], message: str | None
-) -> None:
+def test_an_error_names_line_and_fault(path: Path, line: int, values: dict[str, Any], message: str | None) -> None:
     change(path, line, **values)
     if message is None:
         assert read_variants(path, CORPUS).variants[0].index == 1

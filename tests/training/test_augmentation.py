@@ -64,7 +64,7 @@ def test_epochs_differ_and_those_after_the_first_have_no_copies(contrast_task: T
     assert count_steps(task, SETTINGS, 3) == 7 + 7 + 5
 
 
-def test_an_interrupted_training_resumes_to_the_same_weights(
+def test_a_stopped_training_resumes_alike(
     new_model: NewModel, contrast_task: Task, new_store: Callable[[], Any]
 ) -> None:
     whole, resumed, store = new_model(), new_model(), new_store()

@@ -65,9 +65,7 @@ def test_a_restored_training_takes_the_same_next_step(
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
 
 
-def test_a_checkpoint_holds_every_parameter_and_both_moments_of_each(
-    corpus: IndexedCorpus, new_model: Callable[[], nn.Module]
-) -> None:
+def test_a_checkpoint_holds_parameters_and_moments(corpus: IndexedCorpus, new_model: Callable[[], nn.Module]) -> None:
     model = new_model()
     optimizer = torch.optim.Adam(model.parameters())
     step(model, optimizer, corpus)

@@ -24,9 +24,7 @@ from pssa.runs.torch_runtime import combine
         ([[0.6, 0.4], [0.0, 1.0], [0.0, 1.0]], [2, 0, 0], 0),  # who has no say does not vote
     ],
 )
-def test_votes_decide_and_mean_probability_breaks_a_tie(
-    probabilities: list[list[float]], says: list[float], decided: int
-) -> None:
+def test_votes_decide_and_means_break_ties(probabilities: list[list[float]], says: list[float], decided: int) -> None:
     assert int(combine(torch.tensor(probabilities)[:, None], torch.tensor(says).float()).argmax()) == decided
 
 

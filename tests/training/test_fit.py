@@ -61,9 +61,7 @@ def test_an_interrupted_training_ends_like_an_undisturbed_one_bit_for_bit(
         assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_a_finished_training_is_restored_without_another_epoch(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task
-) -> None:
+def test_a_finished_training_is_restored_at_once(new_model: NewModel, new_store: Callable[[], Any], task: Task) -> None:
     store, model, again = new_store(), new_model(), new_model()
     history = fit(model, task, SETTINGS, 2, store)
     assert fit(again, task, SETTINGS, 2, store) == history
@@ -110,7 +108,7 @@ class Watching(NullObserver):
         self.seen.append(f"epoch {record.epoch}")
 
 
-def test_an_observer_sees_every_epoch_also_those_before_an_interruption(
+def test_an_observer_sees_epochs_before_an_interruption(
     new_model: NewModel, new_store: Callable[[], Any], task: Task
 ) -> None:
     store, observer = new_store(), Watching()
@@ -119,9 +117,7 @@ def test_an_observer_sees_every_epoch_also_those_before_an_interruption(
     assert observer.seen == ["initial of 3", "epoch 1", "epoch 2", "epoch 3"]
 
 
-def test_development_scores_are_those_of_the_model_in_eval_mode_and_change_no_weights(
-    new_model: NewModel, task: Task
-) -> None:
+def test_development_scores_are_of_eval_mode_and_change_no_weights(new_model: NewModel, task: Task) -> None:
     model = new_model()
     (record,) = fit(model, replace(task, dev=task.train), SETTINGS, 1)
     right = predict_classes(model, task.train) == task.train.labels
@@ -214,9 +210,7 @@ def script_steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return rates
 
 
-def test_a_schedule_runs_over_all_epochs_of_a_training(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
-) -> None:
+def test_a_schedule_runs_over_all_epochs(monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task) -> None:
     rates = script_steps(monkeypatch)
     settings = Settings(batch_size=9, learning_rate=0.4, schedule="linear", warmup=0.5)
     fit(new_model(), task, settings, 2)
@@ -224,7 +218,7 @@ def test_a_schedule_runs_over_all_epochs_of_a_training(
     assert rates == pytest.approx([0.2, 0.4, 0.4, 0.2])
 
 
-def test_a_schedule_of_a_search_runs_over_its_longest_course(
+def test_a_search_schedules_its_longest_course(
     monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
 ) -> None:
     rates = script_steps(monkeypatch)
@@ -257,7 +251,7 @@ def script_dev_scores(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> N
     monkeypatch.setattr(LOOP, "_score_dev", lambda model, dev: (0.5, next(script)))
 
 
-def test_a_search_picks_the_best_epoch_and_stops_after_its_patience(
+def test_a_search_picks_the_best_epoch_in_time(
     monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
 ) -> None:
     script_dev_scores(monkeypatch, [0.3, 0.6, 0.5, 0.6, 0.9])
@@ -267,9 +261,7 @@ def test_a_search_picks_the_best_epoch_and_stops_after_its_patience(
     assert [record.dev_macro_f1 for record in history] == [0.3, 0.6, 0.5, 0.6]
 
 
-def test_a_search_ends_with_its_last_epoch_at_the_latest(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
-) -> None:
+def test_a_search_ends_with_its_last_epoch(monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task) -> None:
     script_dev_scores(monkeypatch, [0.1, 0.2, 0.3])
     best, history = search_epochs(new_model(), replace(task, dev=task.train), replace(SETTINGS, max_epochs=3))
     assert (best, len(history)) == (3, 3)

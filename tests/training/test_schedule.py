@@ -34,7 +34,7 @@ def test_rates_follow_from_the_number_of_the_step(schedule: str, warmup: float, 
 
 
 @pytest.mark.parametrize(("steps", "warmup", "rising"), [(10, 0.0, 0), (10, 0.3, 3), (7, 0.25, 2)])
-def test_after_the_warm_up_transformers_has_the_same_rates_and_before_it_those_of_a_step_earlier(
+def test_transformers_has_the_same_rates_after_the_warm_up_of_one_more_step(
     steps: int, warmup: float, rising: int
 ) -> None:
     transformers = pytest.importorskip("transformers")

@@ -111,18 +111,14 @@ def with_gamma(task: Task, gamma: float, rising: int = 0) -> Task:
 
 
 @pytest.mark.parametrize(("number", "gamma"), [(1, 2.0), (3, 6.0), (4, 8.0), (5, 8.0)])
-def test_a_ramped_gamma_weighs_what_the_number_of_the_step_says(
-    steady_model: NewModel, supervised: Task, number: int, gamma: float
-) -> None:
+def test_a_ramped_gamma_follows_the_step(steady_model: NewModel, supervised: Task, number: int, gamma: float) -> None:
     ramped = gradient_at(steady_model(), with_gamma(supervised, 8.0, rising=4), number)
     usual = gradient_at(steady_model(), with_gamma(supervised, gamma), number)
     assert torch.equal(ramped, usual)  # powers of two times small numbers: no rounding comes between
     assert not torch.equal(ramped, gradient_at(steady_model(), with_gamma(supervised, gamma + 1), number))
 
 
-def test_a_step_reads_its_ramped_gamma_from_the_tensor_that_the_pace_fills(
-    steady_model: NewModel, supervised: Task
-) -> None:
+def test_a_step_reads_its_ramped_gamma_from_the_schedules_tensor(steady_model: NewModel, supervised: Task) -> None:
     # What a recorded step holds on to must stay where it is; only its value changes.
     task = with_gamma(supervised, 8.0, rising=4)
     step = still_step(steady_model(), task)
@@ -217,9 +213,7 @@ class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, replace(SETTINGS, accumulation=2, precision="bfloat16")])
-def test_nothing_in_a_step_waits_for_the_device(
-    monkeypatch: pytest.MonkeyPatch, supervised: Task, settings: Settings
-) -> None:
+def test_no_part_of_a_step_waits(monkeypatch: pytest.MonkeyPatch, supervised: Task, settings: Settings) -> None:
     # All rows are trained: a look-up on the CPU otherwise looks whether a word is beyond them.
     matrix = torch.randn(20, 4, generator=torch.Generator().manual_seed(1))
     model = models.build("memnet", WordTable(matrix, 20), 3, {}, seed=0)
@@ -304,7 +298,7 @@ def test_without_a_compiler_the_settings_are_refused(
         fit(new_model(), Task(corpus, 0, "initial"), COMPILED, 1)
 
 
-def test_both_calls_of_a_model_are_compiled(
+def test_both_calls_compile(
     monkeypatch: pytest.MonkeyPatch, corpus: IndexedCorpus, new_model: Callable[[], nn.Module]
 ) -> None:
     names: list[str] = []
@@ -336,7 +330,7 @@ class Bag(nn.Module):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of torch's own
-def test_a_compiled_training_is_the_same_but_for_rounding(
+def test_a_compiled_training_is_the_same(
     corpus: IndexedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What torch keeps for all processes of a machine is wrong for one that computes by other instructions.

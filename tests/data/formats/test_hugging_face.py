@@ -73,9 +73,7 @@ def test_a_directory_that_is_no_dataset_is_never_written_over(tmp_path: Path) ->
         hugging_face.save([Example.from_text("a bar", (2, 5), label="neutral")], tmp_path)
 
 
-def test_saving_draws_no_bar_and_leaves_the_library_as_it_was(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_saving_draws_no_bar_and_leaves_the_library_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hugging_face.save([Example.from_text("a bar", (2, 5), label="neutral", id="1")], tmp_path / "saved")
     assert capsys.readouterr().err == ""
     assert not datasets.are_progress_bars_disabled()
