@@ -115,15 +115,8 @@ def test_its_command_to_train_can_be_given(command: Command, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ("--set", "epsilon=0.001"),
-            "nothing was found to train with: no sentence had an entropy below epsilon 0.001; raise",
-        ),
-        (
-            ("--method", "consensus", "--set", "consensus_threshold=0.99"),
-            "nothing was found to train with: 2 models (consensus_right) must be right about a sentence, and a word must "
-            "exceed consensus_threshold 0.99; lower it with --set consensus_threshold=VALUE",
-        ),
+        (("--set", "epsilon=0.001"), "no sentence had an entropy below epsilon 0.001; raise"),
+        (("--method", "consensus", "--set", "consensus_threshold=0.99"), "2 models (consensus_right) must be right"),
     ],
 )
 def test_finding_nothing_is_said(
@@ -132,7 +125,7 @@ def test_finding_nothing_is_said(
     few = tmp_path / "few.toml"
     few.write_text("iterations = 1\nconsensus_models = 2\nconsensus_folds = 2\n")
     result = command("evidence", "mine", *tiny, *words, "--config", few, "--out", tmp_path / "evidence.jsonl")
-    assert result.err.startswith(f"pssa: warning: {said}")
+    assert result.err.startswith(f"pssa: warning: nothing was found to train with: {said}")
     assert "60 examples, 0 active, 0 misleading words" in result.out
     assert "train with it" not in result.out
 
@@ -160,10 +153,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
     ("words", "said"),
     [
         (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
-        (
-            ("--model", "tnet", "--method", "consensus", "--saliency", "attention"),
-            "model tnet has no attention to mine",
-        ),
+        (("--model", "tnet", "--method", "consensus", "--saliency", "attention"), "model tnet has no attention"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "method=base"), "method base does not mine; use aw-as"),
         (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),

@@ -203,10 +203,7 @@ def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, s
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (
-            "",
-            r"^columns has ''; expected FIELD=COLUMN",
-        ),
+        ("", r"^columns has ''; expected FIELD=COLUMN"),
         ("review", "has 'review'; expected FIELD=COLUMN"),
         ("text=", "has 'text='; expected FIELD=COLUMN"),
         ("text=,aspect=term", "has 'text='; expected FIELD=COLUMN"),

@@ -77,10 +77,7 @@ def test_an_index_names_only_safetensors_files_beside_it(tmp_path: Path, target:
 
 SIZES: dict[str, tuple[dict[str, Any], str]] = {
     "width": ({"hidden_size": 10**9}, "hidden_size is 1000000000; expected a whole number from 1 to 131072"),
-    "a width that could be": (
-        {"hidden_size": 50_000},
-        r"describes an encoder of \d+ numbers, but its weights have \d+",
-    ),
+    "a width that could be": ({"hidden_size": 50_000}, r"describes an encoder of \d+ numbers, but its weights have"),
     "inner width": ({"intermediate_size": 10**9}, r"describes an encoder of \d+ numbers"),
     "layers": ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a whole number from 1 to 200"),
     "some layers": ({"num_hidden_layers": 200, "intermediate_size": 2000}, r"describes an encoder of \d+ numbers"),

@@ -43,13 +43,9 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "an aspect too long to look for": (
         "x.jsonl",
         row(text="a " * 40_000, aspect="a " * 2000 + "b"),
-        "too long to search; give `from` and `to`",
+        "too long to search",
     ),
-    "many places for a long aspect": (
-        "x.raw",
-        b"$T$ " * 1000 + b"\n" + b"a" * 1000 + b"\n1\n",
-        "line 1: has 1000999 characters; expected a sentence of at most 100000",
-    ),
+    "many places for a long aspect": ("x.raw", b"$T$ " * 1000 + b"\n" + b"a" * 1000 + b"\n1\n", "1: has 1000999 chara"),
     "deep JSON": ("x.jsonl", b'{"text": ' + DEEP, r"line 1: is not valid JSON \(maximum recursion depth"),
     "a number with many digits": ("x.jsonl", b'{"text": ' + b"9" * 5000 + b"}", "is not valid JSON"),
     "entities": ("x.xml", ENTITIES.encode(), "line 1: is refused"),
@@ -62,17 +58,9 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a tag without an end": ("x.xml", b"<s x='" + LINE + b"aa" * (1 << 16), "has a tag or a comment of more than"),
     "an XML text without an end": ("x.xml", f"{OPEN}<text>{'a' * 100_001}".encode(), "of more than 100000 characters"),
     "many aspects of a sentence": ("x.xml", (OPEN + "<Opinion/>" * 1001).encode(), "with more than 1000 aspects"),
-    "a quote without an end": (
-        "x.csv",
-        b'text,aspect\n"' + b"a\n" * 100_000,
-        r"line 2: opens a quote that has not closed by line \d+; close it",
-    ),
+    "a quote without an end": ("x.csv", b'text,aspect\n"' + b"a\n" * 100_000, r"line 2: opens a quote .*by line \d+"),
     "blank lines without an end": ("x.jsonl.gz", gzip.compress(b"\n" * 1_000_001), "comes after 1000000 blank lines"),
-    "a column that a terminal would obey": (
-        "x.csv",
-        b"text,\x1b[31m,\xc2\x9b\n",
-        r"found text, '\\x1b\[31m', '\\x9b'; if",
-    ),
+    "a column that a terminal would obey": ("x.csv", b"text,\x1b[31m,\xc2\x9b\n", r"text, '\\x1b\[31m', '\\x9b'; if"),
     "many columns": (
         "x.csv",
         b"text" + b"".join(b",a%d" % number for number in range(1000)) + b"\n",

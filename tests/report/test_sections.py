@@ -108,24 +108,17 @@ def test_the_facts_are_those_of_the_run(run: Path) -> None:
     assert found["written by"] == f"pssa {__version__}"
 
 
+DEV = {"accuracy": 0.5, "macro_f1": 0.25}
+
+
 @pytest.mark.parametrize(
     ("config", "dev", "epochs", "score"),
     [
         (Config(epochs=3), None, "3 (given, not searched)", None),
         (Config(model="bertabsa_att"), None, "3 (default for so many instances, not searched)", None),
-        (Config(method="base"), {"accuracy": 0.5, "macro_f1": 0.25}, "3", "accuracy 50.0 %, macro-F1 25.0 %;"),
-        (
-            Config(method="pg-as"),
-            {"accuracy": 0.5, "macro_f1": 0.25},
-            "3",
-            "accuracy 50.0 %, macro-F1 25.0 %, before mining;",
-        ),
-        (
-            Config(method="pg-as").updated({"evidence": "e.jsonl"}),
-            {"accuracy": 0.5, "macro_f1": 0.25},
-            "3",
-            "accuracy 50.0 %, macro-F1 25.0 %;",
-        ),
+        (Config(method="base"), DEV, "3", "accuracy 50.0 %, macro-F1 25.0 %;"),
+        (Config(method="pg-as"), DEV, "3", "accuracy 50.0 %, macro-F1 25.0 %, before mining;"),
+        (Config(method="pg-as").updated({"evidence": "e.jsonl"}), DEV, "3", "accuracy 50.0 %, macro-F1 25.0 %;"),
     ],
 )
 def test_what_chose_the_epochs_and_when_is_said_as_it_was(

@@ -16,6 +16,7 @@ METRICS: dict[str, Any] = {
     "labels": {"positive": 400, "negative": 300, "neutral": 200},
     "vector_coverage": {"types": 1.0, "tokens": 1.0},
 }
+HELD_OUT = {"labels": ["positive", "negative", "neutral"], "confusion": [[9, 0, 0], [0, 9, 0], [5, 0, 4]]}
 
 
 def test_the_majority_baseline_has_the_scores_that_scikit_learn_computes() -> None:
@@ -68,15 +69,7 @@ def test_advice_follows_the_language() -> None:
     [
         ({"labels": {"positive": 800, "negative": 95, "neutral": 5}}, "neutral: there are 5 of 900"),
         ({"instances": 120}, "120 instances are few"),
-        (
-            {
-                "held_out": {
-                    "labels": ["positive", "negative", "neutral"],
-                    "confusion": [[9, 0, 0], [0, 9, 0], [5, 0, 4]],
-                }
-            },
-            "neutral, the label it predicts worst: F1 61.5 %",  # 8 / 13
-        ),
+        ({"held_out": HELD_OUT}, "neutral, the label it predicts worst: F1 61.5 %"),  # 8 / 13
     ],
 )
 def test_weak_labels_and_little_data_are_named(changes: dict[str, Any], said: str) -> None:

@@ -148,11 +148,7 @@ class TwoFaced(Toy):
     ("toy", "error", "said"),
     [
         (Sorting, InputError, r"^toy cannot be exported to ONNX: .*"),
-        (
-            TwoFaced,
-            RunError,
-            r"^RUN predicts differently in ONNX .*: probabilities differ by 0\.\d+; nothing was wri",
-        ),
+        (TwoFaced, RunError, r"^RUN predicts differently in ONNX .*: probabilities differ by 0\.\d+"),
     ],
 )
 def test_a_model_that_cannot_be_exported_leaves_no_file(

@@ -1,4 +1,4 @@
-"""The configuration: names bare and dotted, TOML there and back, and errors that say what is known."""
+"""The configuration: names bare and dotted, presets, TOML there and back, and errors that say what is known."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
+from pssa.runs.resolve import resolve
 from pssa.runs.setting_types import parse_value
 from pssa.runs.settings import Config, DataConfig, TrainingConfig
 
@@ -252,3 +253,32 @@ def test_label_texts_are_kept_also_where_there_are_none(tmp_path: Path, texts: d
     config = Config().updated({"label_texts": texts})
     (tmp_path / "config.toml").write_text(config.to_toml(), "utf-8")
     assert Config.from_toml(tmp_path / "config.toml").data.label_texts == texts
+
+
+def test_what_is_given_wins_over_a_preset_wherever_it_stands() -> None:
+    once = Config().updated({"start": "continue", "preset": "release", "mining.samples": 3})
+    before = Config().updated({"mining.samples": 3}).updated({"preset": "release"})
+    after = Config().updated({"preset": "release"}).updated({"samples": 3, "start": "continue"})
+    assert (once.mining.start, once.mining.samples, once.options["tied"]) == ("continue", 3, True)
+    assert (before.mining.start, before.mining.samples, before.options["tied"]) == ("restart", 3, True)
+    assert after == once
+
+
+def test_a_preset_survives_its_file(tmp_path: Path) -> None:
+    chosen = resolve(Config().updated({"preset": "release-rest", "method": "aw-as", "epochs": 3}))
+    (tmp_path / "config.toml").write_text(chosen.to_toml(), "utf-8")
+    assert Config.from_toml(tmp_path / "config.toml") == chosen
+    # A file cannot say that a value is unset, so nothing that a preset sets can be.
+    assert Config().updated({"preset": "release", "epochs": None}).epochs == 50
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"preset": "released"}, "preset is 'released'; it can be paper, "),
+        ({"preset": "release", "model": "tnet"}, "tnet"),
+    ],
+)
+def test_an_unknown_preset_and_one_of_other_models_are_refused(changes: dict[str, str], wrong: str) -> None:
+    with pytest.raises(InputError, match=wrong):
+        Config().updated(changes)
