@@ -13,8 +13,6 @@ from tests.aspects.made_taggers import toy_sentences, toy_tagger
 import pssa
 from pssa.aspects import load_finder
 from pssa.data.example import Corpus
-from pssa.data.vocabulary import Vocabulary
-from pssa.errors import InputError
 from pssa.runs.copies import write_compact
 from pssa.runs.directory import read_tensors
 
@@ -44,7 +42,7 @@ def whole(train_tiny: Callable[..., Path], vectors: Path, tmp_path_factory: pyte
 
 @pytest.fixture(scope="module")
 def compact(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A compact copy of it, with all words."""
+    """A compact copy of it."""
     return write_compact(whole, tmp_path_factory.mktemp("runs") / "compact")
 
 
@@ -61,40 +59,17 @@ def test_a_compact_copy_and_its_copy_answer_as_the_run_does(whole: Path, compact
 
 def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, compact: Path, corpus: Corpus) -> None:
     kept = {path.relative_to(compact).as_posix() for path in compact.rglob("*") if path.is_file()}
-    assert {"model.safetensors", "vectors.safetensors", "aspects/model.safetensors", "README.md"} <= kept
+    assert {"model.safetensors", "aspects/model.safetensors", "README.md"} <= kept
     assert not {name for name in kept if "stages" in name or "evidence" in name}
     content = b"".join((compact / name).read_bytes() for name in kept)
     assert corpus[0].text.encode() not in content
     assert str(whole.parent.parent).encode() not in content
 
 
-def test_words_and_vectors_of_both_models_are_stored_once_in_half_precision(whole: Path, compact: Path) -> None:
-    tensors, _ = read_tensors(compact / "vectors.safetensors")
-    (matrix,) = tensors.values()
-    assert matrix.dtype == torch.float16
-    assert len(matrix) == len(Vocabulary.load(whole / "vocabulary.json").words)
-    assert not (compact / "aspects" / "vocabulary.json").exists()
+def test_weights_are_stored_in_half_precision(compact: Path) -> None:
     for folder in (compact, compact / "aspects"):
-        assert not [name for name in read_tensors(folder / "model.safetensors")[0] if name.endswith("unseen")]
-
-
-def test_words_that_are_left_out_become_unknown(whole: Path, tmp_path: Path) -> None:
-    words = ["screen", "is", "great", "battery", "room"]
-    run = write_compact(whole, tmp_path / "few", words=words)
-    vocabulary = Vocabulary.load(run / "vocabulary.json")
-    assert set(vocabulary.words[vocabulary.n_special :]) == set(words)
-    assert set(vocabulary.training_words) == set(words) - {"room"}
-    unknown, hotel = (pssa.load(run).predict(f"The {word} is great.", word) for word in ("zzz", "hotel"))
-    assert unknown.probabilities == hotel.probabilities
-
-
-def test_a_run_starts_from_its_vectors(
-    compact: Path, whole: Path, train_tiny: Callable[..., Path], tmp_path: Path
-) -> None:
-    run = train_tiny(tmp_path / "next", model="tnet_att", hidden=4, epochs=1, vectors=str(compact))
-    assert set(Vocabulary.load(run / "vocabulary.json").words) == set(Vocabulary.load(whole / "vocabulary.json").words)
-    with pytest.raises(InputError, match="without vectors"):
-        train_tiny(tmp_path / "none", model="tnet_att", vectors=str(whole))
+        tensors, _ = read_tensors(folder / "model.safetensors")
+        assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
 
 
 def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
@@ -102,10 +77,3 @@ def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
     copied = pssa.load(write_compact(ensemble, tmp_path / "few"))
     assert len(copied.torch.members) == len(pssa.load(ensemble).torch.members) > 1
     assert copied.predict(TEXT, "screen").label == pssa.load(ensemble).predict(TEXT, "screen").label
-
-
-def test_trained_vectors_cannot_be_left_out(finished_run: Path, tmp_path: Path) -> None:
-    assert pssa.load(write_compact(finished_run, tmp_path / "all")).labels
-    with pytest.raises(InputError, match="keep all words"):
-        write_compact(finished_run, tmp_path / "few", words=["screen"])
-    assert not (tmp_path / "few").exists()

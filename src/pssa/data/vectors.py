@@ -30,7 +30,6 @@ from pssa.data.validation import format_error
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 
-PACKED = "vectors.safetensors"  # the file of a compact run that holds the vectors of its vocabulary
 _HEADER = re.compile(rb"\d{1,12} \d{1,6}")
 # No two parts match the same digits: trying all ways to divide a million of them would take forever.
 _NUMBER = re.compile(rb"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
@@ -94,8 +93,6 @@ def read_vectors(
 ) -> Vectors:
     """Read the vectors of `words` and the first `extra_rows` rows, so that words unseen in training have vectors too.
 
-    A folder is a compact run (`pssa.runs.copies`), and all vectors that it has are read.
-
     A word that the file lacks is looked up in lower case. Of rows with the same word the first counts. A row whose word is
     not UTF-8, or too long, is skipped, since no text contains it.
 
@@ -104,8 +101,6 @@ def read_vectors(
         number.
     """
     path = Path(path)
-    if path.is_dir():
-        return _read_packed(path)
     exact = {_encode(word) for word in words}
     lowered = {_encode(word.lower()) for word in words}
     kept: dict[str, bool] = {}  # whether a row is kept even if it is not needed as the lower-case form of a word
@@ -137,7 +132,7 @@ def read_vectors_once(
     A cache entry is found by the file's name, size and time, the words and the number of extra rows. A damaged entry is
     replaced.
     """
-    if folder is None or Path(path).is_dir():
+    if folder is None:
         return read_vectors(path, words, extra_rows=extra_rows, observer=observer)
     # `read_vectors` reports a missing file.
     known = Path(path).stat() if Path(path).is_file() else None
@@ -194,17 +189,6 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
     if matrix is None or matrix.ndim != 2 or matrix.dtype not in (np.float32, np.float16):
         raise InputError.at(path, None, f"has no matrix of floats named {_TENSOR}; create it again")
     return np.asarray(matrix, dtype=np.float32)
-
-
-def _read_packed(folder: Path) -> Vectors:
-    """Read the words of a compact run and their vectors."""
-    if not (folder / PACKED).is_file():
-        raise InputError.at(folder, None, f"is a folder without {PACKED}; name a file of vectors or a compact run")
-    vocabulary, matrix = Vocabulary.load(folder / "vocabulary.json"), load_matrix(folder / PACKED)
-    if len(vocabulary) != len(matrix):
-        what = f"has {len(matrix)} rows for the {len(vocabulary)} words of vocabulary.json; copy the folder again"
-        raise InputError.at(folder / PACKED, None, what)
-    return Vectors(vocabulary.words[vocabulary.n_special :], matrix[vocabulary.n_special :])
 
 
 def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorRow]:

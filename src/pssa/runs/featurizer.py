@@ -17,7 +17,7 @@ import torch
 from pssa import models
 from pssa.data.example import Corpus, Example
 from pssa.data.validation import format_error
-from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once, save_matrix
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors_once, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
@@ -63,13 +63,8 @@ class WordFeaturizer:
 
     @classmethod
     def load(cls, folder: Path, dimension: int, max_words: int = 0) -> WordFeaturizer:
-        """Read the words; vectors are zero until the weights fill them, and take no memory before that is sure.
-
-        The tagger of a compact run has none of its own: they are those of its run.
-        """
-        own = folder / "vocabulary.json"
-        is_shared = not own.is_file() and (folder.parent / PACKED).is_file()
-        vocabulary = Vocabulary.load(folder.parent / own.name if is_shared else own)
+        """Read the words; vectors are zero until the weights fill them, and take no memory before that is sure."""
+        vocabulary = Vocabulary.load(folder / "vocabulary.json")
         table = WordTable(torch.zeros(()).expand(len(vocabulary), dimension), vocabulary.n_trained)
         return cls(vocabulary, table, max_words)
 

@@ -1,8 +1,7 @@
 """A model in a folder: `model.json` describes it, `model.safetensors` holds its weights, and its featurizer is `vocabulary.json`,
 or `encoder/` with a configuration and a tokenizer.
 
-An ensemble has its models in `members/`, each a folder of the same kind. A compact copy of a run has the vectors that its
-classifier and its tagger share in `vectors.safetensors` (`pssa.runs.copies`).
+An ensemble has its models in `members/`, each a folder of the same kind.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from pssa.aspects.find import OLDER_FILE, TAGGERS, Finder, has_tagger
 from pssa.data.files import make_folder, require_regular
 from pssa.data.tokenize import Span
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
-from pssa.data.vectors import PACKED, load_matrix
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
@@ -277,7 +275,7 @@ def require_enough_weights(
     except (RuntimeError, TypeError, OverflowError) as error:  # of torch, about sizes beyond any memory
         what = f"{folder} describes a model that cannot be built: {format_error(error)}"
         raise InputError(f"{what}; copy or train the run again") from error
-    there = [path for path in (*files, *_shared_vectors(folder)) if path.is_file()]
+    there = [path for path in files if path.is_file()]
     for path in there:
         require_regular(path)
     models.refuse_outsized(model, sum(path.stat().st_size for path in there), f"{folder} describes a model")
@@ -286,12 +284,9 @@ def require_enough_weights(
 def load_weights(path: Path, model: nn.Module) -> None:
     """Load the weights of `model` from a file; every tensor must be there, in its shape, with finite numbers.
 
-    Word vectors that are not there are those of a compact run. Numbers of half precision become single precision.
+    Numbers of half precision, as compact copies have, become single precision.
     """
     tensors, _ = read_tensors(path)
-    absent = [name for name in model.state_dict() if name.endswith("unseen") and name not in tensors]
-    if absent and (shared := _shared_vectors(path.parent)):
-        tensors |= dict.fromkeys(absent, torch.from_numpy(load_matrix(shared[0])))
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
@@ -300,11 +295,6 @@ def load_weights(path: Path, model: nn.Module) -> None:
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise InputError(f"{path} is damaged: {name} holds a number that is not finite; copy the run again")
-
-
-def _shared_vectors(folder: Path) -> list[Path]:
-    """Return the file, if there is one, of the vectors that a model shares with others of its run."""
-    return [path for path in (folder / PACKED, folder.parent / PACKED) if path.is_file()][:1]
 
 
 def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:

@@ -21,7 +21,7 @@ from torch import Tensor
 from pssa import models
 from pssa.data.example import Corpus
 from pssa.data.files import require_regular
-from pssa.data.vectors import PACKED, Coverage, Vectors, embedding_matrix, read_vectors_once
+from pssa.data.vectors import Coverage, Vectors, embedding_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.models import Pretrained, WordTable
@@ -37,7 +37,7 @@ from pssa.training import Team
 
 # Options that may differ from those of the run: its weights mean the same with other values.
 _FREE_OPTIONS = ("dropout", "embedding_dropout", "initial_bound", "train_embeddings")
-_FILES = ("model.safetensors", PACKED, "vocabulary.json", "model.json")
+_FILES = ("model.safetensors", "vocabulary.json", "model.json")
 SCRATCH = "none"  # in place of a run: start from scratch, however few the labels
 _MIN_KNOWN = 0.5  # share of the words of few labels that the starter knows; texts in another language have less
 _DIGEST = 16  # characters
