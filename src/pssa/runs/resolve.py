@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -74,57 +74,69 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
     config = _by_model_and_method(given)
     if corpus is None:
         return config
-    n_instances, is_set = len(corpus), has_length(given)
-    data: dict[str, Any] = {"labels": corpus.labels}
-    options: dict[str, Any] = {}
-    training: dict[str, Any] = {}
-    mining: dict[str, Any] = {}
-    if given.data.label_texts:
-        if not models.uses_encoder(config.model):
-            raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
-        if config.data.from_pretrained:
-            what = f"{setting('from_pretrained', option='--from')} brings an output layer"
-            raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
-        if missing := [label for label in corpus.labels if label not in given.data.label_texts]:
-            raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
-    is_few = has_few_labels(config, n_instances)
-    if is_few and not given.preset and not given.data.from_pretrained:
-        chosen = FEW_LABELS_OPTIONS.get(config.model, {})
-        options = {name: value for name, value in chosen.items() if name not in given.options}
-        shows_labels = models.uses_encoder(config.model) and given.data.label_texts is None
-        if shows_labels and set(corpus.labels) <= ENGLISH.keys() and starter_knows(example.text for example in corpus):
-            data["label_texts"] = {label: ENGLISH[label] for label in corpus.labels}
-    if is_few and not is_set:
-        known = config.training
-        epochs = math.ceil(known.min_steps / math.ceil(n_instances / (known.batch_size or 1)))
-        if given.training.usual_epochs == 0:
-            training["max_epochs"] = epochs
-            if epochs // 5 > known.patience:
-                training["patience"] = epochs // 5
-        else:
-            training["usual_epochs"] = epochs
-            if config.mining.consensus_epochs and given.mining.consensus_epochs is None:
-                # Judges keep their share of the epochs of the model they judge for.
-                mining["consensus_epochs"] = epochs * config.mining.consensus_epochs // (known.usual_epochs or epochs)
-    changed = [("options", options), ("data", data), ("training", training), ("mining", mining)]
-    derived = [f"{part}.{name}" for part, values in changed for name in values if name != "labels"]
-    training["derived"] = (*config.training.derived, *derived)
-    # Full names mean the same in every directory.
-    vectors, encoder = config.data.vectors, config.data.encoder
-    names: dict[str, Any] = {
-        "train": _full_name(config.data.train),
-        "dev": _full_name(config.data.dev),
-        "vectors": _full_name(vectors),
-        "encoder": _full_name(encoder) if encoder and Path(encoder).is_dir() else encoder,  # else one of the hub's
-    }
+    _check_label_texts(config, corpus.labels)
+    config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
+    derived: dict[str, Any] = {}
+    if has_few_labels(config, len(corpus)):
+        if not given.preset and not given.data.from_pretrained:
+            derived |= _options_for_few(given, corpus)
+        if not has_length(given):
+            derived |= _epochs_for_few(given, config, len(corpus))
+    config = config.updated(derived)
+    return replace(config, training=replace(config.training, derived=(*config.training.derived, *derived)))
+
+
+def _check_label_texts(config: Config, labels: Sequence[str]) -> None:
+    texts = config.data.label_texts
+    if not texts:
+        return
+    if not models.uses_encoder(config.model):
+        raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
+    if config.data.from_pretrained:
+        what = f"{setting('from_pretrained', option='--from')} brings an output layer"
+        raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
+    if missing := [label for label in labels if label not in texts]:
+        raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
+
+
+def _with_full_names(config: Config) -> Config:
+    """Return the settings with full names of files, which mean the same in every directory."""
+
+    def full(path: str | None) -> str | None:
+        # A dataset behind the prefix is a name, not a path.
+        return path if path is None or path.startswith(PREFIX) else str(Path(path).resolve())
+
+    data, encoder = config.data, config.data.encoder
+    encoder = full(encoder) if encoder and Path(encoder).is_dir() else encoder  # else one of the hub's
+    data = replace(data, train=full(data.train), dev=full(data.dev), vectors=full(data.vectors), encoder=encoder)
     return replace(
-        config,
-        data=replace(config.data, **data, **names),
-        options=config.options | options,
-        training=replace(config.training, **training),
-        mining=replace(config.mining, **mining),
-        supervision=replace(config.supervision, evidence=_full_name(config.supervision.evidence)),
+        config, data=data, supervision=replace(config.supervision, evidence=full(config.supervision.evidence))
     )
+
+
+def _options_for_few(given: Config, corpus: Corpus) -> dict[str, Any]:
+    """Return options of the model that few labels need, and texts that show the labels to an encoder."""
+    chosen = FEW_LABELS_OPTIONS.get(given.model, {})
+    found: dict[str, Any] = {f"options.{name}": chosen[name] for name in chosen if name not in given.options}
+    shows_labels = models.uses_encoder(given.model) and given.data.label_texts is None
+    if shows_labels and set(corpus.labels) <= ENGLISH.keys() and starter_knows(example.text for example in corpus):
+        found["data.label_texts"] = {label: ENGLISH[label] for label in corpus.labels}
+    return found
+
+
+def _epochs_for_few(given: Config, config: Config, n_instances: int) -> dict[str, int]:
+    """Return how long few instances are trained for: until they make `min_steps` steps."""
+    known = config.training
+    epochs = math.ceil(known.min_steps / math.ceil(n_instances / (known.batch_size or 1)))
+    if given.training.usual_epochs == 0:
+        longer = {"training.patience": epochs // 5} if epochs // 5 > known.patience else {}
+        return {"training.max_epochs": epochs} | longer
+    found = {"training.usual_epochs": epochs}
+    if config.mining.consensus_epochs and given.mining.consensus_epochs is None:
+        # Judges keep their share of the epochs of the model they judge for.
+        judged = epochs * config.mining.consensus_epochs // (known.usual_epochs or epochs)
+        found["mining.consensus_epochs"] = judged
+    return found
 
 
 def _by_model_and_method(given: Config) -> Config:
@@ -144,11 +156,6 @@ def _by_model_and_method(given: Config) -> Config:
         gamma = choose_penalty(given).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config
-
-
-def _full_name(path: str | None) -> str | None:
-    # A dataset behind the prefix is a name, not a path.
-    return path if path is None or path.startswith(PREFIX) else str(Path(path).resolve())
 
 
 def has_few_labels(config: Config, n_instances: int) -> bool:

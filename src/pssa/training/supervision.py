@@ -91,7 +91,6 @@ def gradient_shares(prediction: Prediction, batch: Batch, words: Tensor) -> Tens
     return normalise(pool_words(signed.abs(), batch.word_of, batch.candidates.shape[1]), batch.candidates)
 
 
-PENALTY_ON = ("attention", "gradient")
 WORDS = ("both", "active", "misleading")
 # How the active words of a sentence share its attention:
 # - equal: alike, as in the paper;
