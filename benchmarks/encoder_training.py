@@ -29,7 +29,7 @@ from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.settings import Config
 from pssa.saliency import build, observe
-from pssa.training import NullObserver, Task, fit
+from pssa.training import Observer, Task, fit
 
 EARLIER = {"precision": "float32", "share_sentences": False}
 WAYS: dict[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ def open_way(corpus: Corpus, model: str, encoder: str, changes: dict[str, Any]) 
     """Return what trains the model in one of the ways."""
     given = {"model": model, "encoder": encoder, "device": "cpu", "min_steps": 0, **changes}
     config, prepared_data = prepare(corpus, None, Config().updated(given))
-    return RunContext(config, None, prepared_data, NullObserver())
+    return RunContext(config, None, prepared_data, Observer())
 
 
 def train(context: RunContext, model: nn.Module) -> None:

@@ -62,11 +62,11 @@ def _context(request: Request) -> RunContext:
     from pssa.runs.prepared_data import prepare
     from pssa.runs.run_context import RunContext
     from pssa.runs.settings import Config
-    from pssa.training import NullObserver
+    from pssa.training import Observer
 
     settings = {**model_settings(request), "method": "pg-as", "epochs": 1}
     config, prepared_data = prepare(open_corpora(request)[0], None, Config().updated(settings))
-    return RunContext(config, None, prepared_data, NullObserver())
+    return RunContext(config, None, prepared_data, Observer())
 
 
 def _resampled(context: RunContext, count: int) -> IndexedCorpus:

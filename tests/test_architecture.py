@@ -76,7 +76,7 @@ LIBRARY = {
     "pssa.saliency": "observe",
     "pssa.stress": "make_variants stress",
     "pssa.stress.variants": "KINDS VERSION",
-    "pssa.training": "EpochRecord NullObserver Observer",
+    "pssa.training": "EpochRecord Observer",
 }
 MOST_LINES = 500
 WITHOUT_TORCH = ("data", "predict", "insights", "serve")  # rooms that answer questions, for which numpy is enough

@@ -10,10 +10,10 @@ from torch import nn
 from paper.experiments.workspace import PlaceContext
 from pssa.data.evidence import RoundReport
 from pssa.evaluation import predict_classes, score
-from pssa.training import EpochRecord, NullObserver
+from pssa.training import EpochRecord, Observer
 
 
-class StageTimer(NullObserver):
+class StageTimer(Observer):
     """Observer that measures the seconds of each stage."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ from pssa.runs.resolve import resolve
 from pssa.runs.run_context import RunContext
 from pssa.runs.settings import Config
 from pssa.runs.warm_start import merge_settings
-from pssa.training import NullObserver, Observer
+from pssa.training import Observer
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Workspace:
         """Return a context with the place's data and these settings."""
         prepared = _prepare(self, place)
         config = resolve(prepared.run.config.updated({"seed": place.seed, **dict(changes)}))
-        return replace(prepared, run=RunContext(config, None, prepared.run.prepared_data, observer or NullObserver()))
+        return replace(prepared, run=RunContext(config, None, prepared.run.prepared_data, observer or Observer()))
 
     def __hash__(self) -> int:
         # Resources hold mappings, which have no hash of their own.
@@ -103,4 +103,4 @@ def _prepare(workspace: Workspace, place: Place) -> PlaceContext:
     config = merge_settings(Config(), resources.settings_in(place))
     config, prepared_data = prepare(corpus, None, config, cache=workspace.folder / "vectors")
     human = resources.human(place, prepared_data.corpus)
-    return PlaceContext(RunContext(config, None, prepared_data, NullObserver()), test, human)
+    return PlaceContext(RunContext(config, None, prepared_data, Observer()), test, human)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pssa.training import EpochRecord, NullObserver
+from pssa.training import EpochRecord, Observer
 
 
-class Interrupting(NullObserver):
+class Interrupting(Observer):
     """An observer that counts the epochs of all stages and presses Ctrl-C after so many, if it is told how many."""
 
     def __init__(self, after: int | None = None) -> None:

@@ -21,7 +21,7 @@ from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import mine, write_run
 from pssa.saliency import observe
-from pssa.training import NullObserver
+from pssa.training import Observer
 
 TrainTiny = Callable[..., Path]
 
@@ -166,7 +166,7 @@ def test_a_gate_trains_with_harmless_evidence(corpus: Corpus, tmp_path: Path, mo
 
 def test_a_judge_names_words_only_where_it_is_right(corpus: Corpus) -> None:
     config, prepared = prepare(corpus, None, Config().updated(SETTINGS))
-    context = RunContext(config, None, prepared, NullObserver())
+    context = RunContext(config, None, prepared, Observer())
     unseen, attention = context.train_data.select(range(1, 20)), saliency.build("attention", {})
     model = context.new_model()
     observed, whole = judge_unseen(model, unseen, [attention]), observe(model, unseen, attention)

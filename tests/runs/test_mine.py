@@ -14,7 +14,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config
 from pssa.runs.training_run import mine
-from pssa.training import NullObserver
+from pssa.training import Observer
 
 SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "batch_size": 8, "device": "cpu"}
 NO_GATE = 9.0  # bits, more than any sentence here can have
@@ -65,7 +65,7 @@ def test_a_place_that_takes_no_new_file_is_refused_before_anything_is_trained(co
         mine(corpus, "/proc/evidence.jsonl", **SETTINGS, method="pg-as")
 
 
-class Stages(NullObserver):
+class Stages(Observer):
     """An observer that notes which trainings there were."""
 
     def __init__(self) -> None:

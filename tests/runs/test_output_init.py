@@ -15,7 +15,7 @@ from pssa.runs import Config
 from pssa.runs.output_init import _features, _fit_biases, init_output_layer
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.training import NullObserver
+from pssa.training import Observer
 
 GERMAN = {"positive": "{aspect} ist gut", "negative": "{aspect} ist schlecht", "neutral": "{aspect}"}
 
@@ -28,7 +28,7 @@ def context(corpus: Corpus, encoder: Path) -> RunContext:
 def open_context(corpus: Corpus, encoder: Path, **settings: Any) -> RunContext:
     chosen = {"model": "bertabsa_att", "encoder": str(encoder), "device": "cpu", **settings}
     config, data = prepare(corpus, None, Config().updated(chosen))
-    return RunContext(config, None, data, NullObserver())
+    return RunContext(config, None, data, Observer())
 
 
 def test_few_english_labels_have_texts_unless_something_else_is_set(corpus: Corpus, encoder: Path) -> None:

@@ -16,7 +16,7 @@ from pssa.errors import InputError, RunError
 from pssa.runs import methods
 from pssa.runs.directory import RunDirectory
 from pssa.runs.training_run import finish_run, write_run
-from pssa.training import EpochRecord, NullObserver
+from pssa.training import EpochRecord, Observer
 
 TrainTiny = Callable[..., Path]
 
@@ -125,7 +125,7 @@ def test_resuming_tidies_up_after_a_kill(train_tiny: TrainTiny, finished_run: Pa
 
 
 def test_a_run_in_progress_cannot_be_resumed_by_another(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    class Meddling(NullObserver):
+    class Meddling(Observer):
         def on_epoch(self, record: EpochRecord) -> None:
             with pytest.raises(RunError, match="is in use by another process"):
                 finish_run(tmp_path / "run")

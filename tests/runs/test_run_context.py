@@ -21,7 +21,7 @@ from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.settings import Config
-from pssa.training import EpochRecord, NullObserver
+from pssa.training import EpochRecord, Observer
 
 NewContext = Callable[..., RunContext]
 
@@ -33,7 +33,7 @@ def new_context(corpus: Corpus, tmp_path: Path) -> NewContext:
     def open_shop(data: Corpus = corpus, dev: Corpus | None = None, **settings: Any) -> RunContext:
         tiny = {"model": "memnet", "dimension": 4, "device": "cpu", "batch_size": 8}
         config, prepared_data = prepare(data, dev, Config().updated(tiny | settings))
-        return RunContext(config, RunDirectory(tmp_path), prepared_data, NullObserver())
+        return RunContext(config, RunDirectory(tmp_path), prepared_data, Observer())
 
     return open_shop
 
@@ -83,7 +83,7 @@ def test_models_start_from_the_runs_seed_unless_told_otherwise(new_context: NewC
     assert not torch.equal(first.get_parameter("match"), other.get_parameter("match"))
 
 
-class Counting(NullObserver):
+class Counting(Observer):
     def __init__(self) -> None:
         self.stages: list[str] = []
         self.ended: list[str] = []

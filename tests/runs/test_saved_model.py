@@ -22,7 +22,7 @@ from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.loading import load
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.settings import Config
-from pssa.training import NullObserver
+from pssa.training import Observer
 
 VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"], extra=["poor"])
 TABLE = WordTable(torch.randn(len(VOCABULARY), 5, generator=torch.Generator().manual_seed(0)), VOCABULARY.n_trained)
@@ -104,7 +104,7 @@ def test_a_description_that_cannot_be_used_is_refused(copied_run: Path, change: 
 
 
 def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
-    class Impatient(NullObserver):
+    class Impatient(Observer):
         def on_stage(self, stage: str, steps: int) -> None:
             raise KeyboardInterrupt
 

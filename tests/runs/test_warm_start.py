@@ -95,10 +95,10 @@ def test_new_words_take_rows_of_a_vector_file(finished_run: Path, further: Corpu
 
 def test_an_untrained_copy_answers_like_its_run(finished_run: Path, corpus: Corpus) -> None:
     from pssa.runs.run_context import RunContext
-    from pssa.training import NullObserver
+    from pssa.training import Observer
 
     config, prepared = begin(corpus, finished_run)
-    model = RunContext(config, None, prepared, NullObserver()).new_model(seed=7)
+    model = RunContext(config, None, prepared, Observer()).new_model(seed=7)
     old = pssa.load(finished_run)
     copy = pssa.Classifier(TorchRuntime(config.model, corpus.labels, prepared.featurizer, (model.eval(),), (1.0,)))
     assert torch.allclose(copy.torch.probabilities(corpus), old.torch.probabilities(corpus), atol=1e-6)

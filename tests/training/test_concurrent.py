@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from pssa.errors import PssaError
-from pssa.training import NullObserver, Observer
+from pssa.training import Observer
 from pssa.training.checkpoint import EpochRecord
 from pssa.training.concurrent import TrainingStopped, one_thread, run_concurrently
 
 
-class Noting(NullObserver):
+class Noting(Observer):
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
 
@@ -53,7 +53,7 @@ def test_an_error_ends_the_trainings_beside_it() -> None:
         begun.set()
         try:
             while True:
-                observer.on_step(1, 2)  # type: ignore[attr-defined]
+                observer.on_step(1, 2)
         except TrainingStopped:
             ended.set()
             raise
@@ -63,7 +63,7 @@ def test_an_error_ends_the_trainings_beside_it() -> None:
         raise PssaError("the loss became inf")
 
     with pytest.raises(PssaError, match="the loss became inf"):
-        list(run_concurrently([failing, endless], NullObserver(), 2))
+        list(run_concurrently([failing, endless], Observer(), 2))
     assert ended.is_set()
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
 from pssa.models import Batch
-from pssa.training import EpochRecord, NullObserver, Settings, Task, fit, search_epochs
+from pssa.training import EpochRecord, Observer, Settings, Task, fit, search_epochs
 from pssa.training.fit import count_steps, run_epoch
 from pssa.training.step import Step
 
@@ -95,7 +95,7 @@ def test_a_training_that_is_ended_early_keeps_its_last_epoch(
     assert any(name.startswith("optimizer.") for name in store.saved[-1].tensors)  # it can be continued
 
 
-class Watching(NullObserver):
+class Watching(Observer):
     """An observer that writes down what it sees."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from pssa import progress as bars_module
 from pssa.data.evidence import RoundReport
-from pssa.training import EpochRecord, LogObserver, NullObserver, ObserverGroup, progress
+from pssa.training import EpochRecord, LogObserver, Observer, ObserverGroup, progress
 from pssa.training.progress import NotebookProgress, TrainingProgress, show_training
 
 ROUND = RoundReport(2, 0.5, 1.0, 0.25, active=312, misleading=40)
@@ -112,7 +112,7 @@ def test_scripts_without_a_terminal_see_progress_if_they_ask(given: bool | None,
 
 def test_a_tracker_gets_plain_numbers_by_stage() -> None:
     logged: list[dict[str, Any]] = []
-    observer = ObserverGroup((LogObserver(logged.append), NullObserver()))
+    observer = ObserverGroup((LogObserver(logged.append), Observer()))
     observer.on_stage("final", 1)
     observer.on_step(1, 2)
     observer.on_epoch(epoch(1, dev=0.25))

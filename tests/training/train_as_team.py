@@ -23,7 +23,7 @@ from pssa.models import IndexedCorpus, WordTable, index_words
 from pssa.training import (
     Checkpoint,
     EpochRecord,
-    NullObserver,
+    Observer,
     Settings,
     Supervision,
     Task,
@@ -73,7 +73,7 @@ class LeadersStore:
         self.newest = replace(checkpoint, tensors=tensors)
 
 
-class Interrupting(NullObserver):
+class Interrupting(Observer):
     """Presses Ctrl-C after the first epoch."""
 
     def on_epoch(self, record: EpochRecord) -> None:

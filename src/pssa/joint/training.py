@@ -19,7 +19,7 @@ from pssa.data.tokenize import Span
 from pssa.joint.model import TAGS, JointBatch, JointLoss, JointModel
 from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
 from pssa.joint.runtime import Floats
-from pssa.training import EpochRecord, NullObserver, Observer
+from pssa.training import EpochRecord, Observer
 
 UNKNOWN = -100  # in place of a label
 _PIECES_AT_ONCE = 16_000  # that are read without training
@@ -281,7 +281,7 @@ def fit_joint(
     observer: Observer | None = None,
 ) -> None:
     """Train the model where it is; encoders compute in bfloat16 where the device does."""
-    rng, watching = random.Random(schedule.seed), observer or NullObserver()
+    rng, watching = random.Random(schedule.seed), observer or Observer()
     on_step = getattr(watching, "on_step", None) or (lambda step, n_steps: None)
     n_batches = sum(1 for _ in batches(examples, schedule.batch_pieces, random.Random(0)))
     n_epochs = max(schedule.epochs, math.ceil(schedule.min_steps / n_batches))

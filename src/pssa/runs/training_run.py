@@ -40,7 +40,7 @@ from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.settings import Config, flatten
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.warm_start import merge_settings
-from pssa.training import NullObserver, Observer, Team, team
+from pssa.training import Observer, Team, team
 from pssa.training.progress import is_notebook, show_training
 
 
@@ -195,7 +195,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
         observer, on_vectors = shown
         config, prepared_data = prepare(data, dev, config, on_vectors, supervised=False)
         warn_of_absent_labels(prepared_data.corpus)
-        context = RunContext(config, None, prepared_data, observer if members.is_main else NullObserver(), members)
+        context = RunContext(config, None, prepared_data, observer if members.is_main else Observer(), members)
         evidence = method.mine(context, context.find_epochs())
         if members.is_main:
             write_evidence(evidence, out)
@@ -204,7 +204,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
 
 def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:
     """Do this process's part of the trainings of a run that the main process writes."""
-    methods.find(config.method).train(RunContext(config, None, prepared_data, NullObserver(), members))
+    methods.find(config.method).train(RunContext(config, None, prepared_data, Observer(), members))
     return root
 
 
@@ -233,9 +233,7 @@ def _carry_out(context: RunContext) -> Path:
     context.directory.require_whole()
     write_json(root / "metrics.json", metrics)
     context.directory.prune()
-    # Not every observer has it: those of older programs do not.
-    if on_finish := getattr(context.observer, "on_finish", None):
-        on_finish(metrics, outcome.evidence)
+    context.observer.on_finish(metrics, outcome.evidence)
     return root
 
 

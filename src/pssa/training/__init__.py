@@ -1,8 +1,8 @@
 """Training: one loop for every model, objective and stage."""
 
-from pssa.training.checkpoint import Checkpoint, CheckpointStore, EpochRecord, NullObserver, Observer, best_epoch
+from pssa.training.checkpoint import Checkpoint, CheckpointStore, EpochRecord, best_epoch
 from pssa.training.fit import fit, search_epochs
-from pssa.training.observers import LogObserver, ObserverGroup
+from pssa.training.observers import LogObserver, Observer, ObserverGroup
 from pssa.training.parallel import Team, team
 from pssa.training.supervision import Supervision
 from pssa.training.task import Settings, Task
@@ -12,7 +12,6 @@ __all__ = [
     "CheckpointStore",
     "EpochRecord",
     "LogObserver",
-    "NullObserver",
     "Observer",
     "ObserverGroup",
     "Settings",

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from pssa.data.evidence import RoundReport
 from pssa.models import TrainedRows
 
 
@@ -34,34 +33,6 @@ class EpochRecord:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON; checkpoints keep the logits beside them."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "dev_logits"}
-
-
-class Observer(Protocol):
-    """Callbacks of a training; they cannot change its result.
-
-    Two more are optional: `on_step(step, steps)` after a step, with how many of the stage's steps are done and how many there
-    are at most, and `on_finish(metrics, evidence)` at the end of a run.
-    """
-
-    def on_stage(self, stage: str, steps: int) -> None:
-        """A stage of at most `steps` epochs or rounds begins."""
-        return
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """An epoch ended."""
-        return
-
-    def on_stage_end(self, stage: str) -> None:
-        """A stage ended."""
-        return
-
-    def on_round(self, report: RoundReport) -> None:
-        """A round of mining ended."""
-        return
-
-
-class NullObserver(Observer):
-    """An observer that ignores everything: a base for those that need some of the calls."""
 
 
 def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:

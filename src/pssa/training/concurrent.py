@@ -17,7 +17,8 @@ import torch
 from pssa.data.evidence import RoundReport
 from pssa.errors import RunError
 from pssa.execution import ThreadPool
-from pssa.training.checkpoint import EpochRecord, NullObserver, Observer, certain_epochs
+from pssa.training.checkpoint import EpochRecord, certain_epochs
+from pssa.training.observers import Observer
 
 Result = TypeVar("Result")
 _Call = Callable[[Observer], object]
@@ -27,7 +28,7 @@ class TrainingStopped(RunError):
     """A training was stopped because one beside it failed, or the program is to end."""
 
 
-class Relay(NullObserver):
+class Relay(Observer):
     """An observer for another thread: it keeps the calls until the caller's thread passes them on."""
 
     def __init__(self) -> None:
@@ -43,7 +44,7 @@ class Relay(NullObserver):
         """Keep it if somebody looks on; end the training if it was stopped."""
         self.raise_if_stopped()
         if self._is_live.is_set():
-            self._calls.put(lambda observer: _on_step(observer, step, steps))
+            self._calls.put(lambda observer: observer.on_step(step, steps))
 
     def on_epoch(self, record: EpochRecord) -> None:
         """Keep it."""
@@ -134,7 +135,7 @@ class EpochLimit:
             return 0 if self._is_over else self._epochs
 
 
-class LimitRaiser(NullObserver):
+class LimitRaiser(Observer):
     """An observer of a search that raises the limit of a training beside it."""
 
     def __init__(self, limit: EpochLimit, smoothing: int) -> None:
@@ -182,9 +183,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _on_step(observer: Observer, step: int, steps: int) -> None:
-    # Observers of older programs do not have it.
-    if on_step := getattr(observer, "on_step", None):
-        on_step(step, steps)

@@ -18,8 +18,6 @@ from pssa.models import Batch, IndexedCorpus, draw_from
 from pssa.training.checkpoint import (
     CheckpointStore,
     EpochRecord,
-    NullObserver,
-    Observer,
     best_epoch,
     epoch_seed,
     restore,
@@ -27,6 +25,7 @@ from pssa.training.checkpoint import (
 )
 from pssa.training.contrast import Contrast, Copies, shift_rows
 from pssa.training.graphs import RecordedStep, records
+from pssa.training.observers import Observer
 from pssa.training.parallel import Team
 from pssa.training.step import Schedule, Step, new_optimizer
 from pssa.training.supervision import Supervision
@@ -53,7 +52,7 @@ def fit(
     # Copies may have pieces that are not in the corpus.
     trims = settings.share_sentences and task.contrast is None
     with models.train_rows(model, task.train) if trims else nullcontext():
-        return _fit(model, task, settings, epochs, store, observer or NullObserver())
+        return _fit(model, task, settings, epochs, store, observer or Observer())
 
 
 def _fit(
@@ -150,12 +149,9 @@ def _begin(
 
 def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int) -> Callable[[int], None]:
     """Return the schedule, which is asked before each step, so that it also reports the steps done before."""
-    on_step = getattr(observer, "on_step", None)  # observers of older programs do not have it
-    if on_step is None:
-        return schedule
 
     def report(number: int) -> None:
-        on_step(number - 1, n_steps)
+        observer.on_step(number - 1, n_steps)
         schedule(number)
 
     return report

@@ -1,4 +1,4 @@
-"""Observers beside the display of progress: one for experiment trackers, and several as one."""
+"""Observers of a training: the base class, one for experiment trackers, and several as one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from pssa.data.evidence import Evidence, RoundReport
-from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
+from pssa.training.checkpoint import EpochRecord
+
+
+class Observer:
+    """Callbacks of a training, which do nothing: a base for those that need some of them. They cannot change its result."""
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """A stage of at most `steps` epochs or rounds begins."""
+
+    def on_step(self, step: int, steps: int) -> None:
+        """The first `step` steps of a stage are done, of at most `steps`."""
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """An epoch ended."""
+
+    def on_stage_end(self, stage: str) -> None:
+        """A stage ended."""
+
+    def on_round(self, report: RoundReport) -> None:
+        """A round of mining ended."""
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """A run ended."""
 
 
 @dataclass(frozen=True)
-class LogObserver(NullObserver):
+class LogObserver(Observer):
     """An observer that passes numbers to any function that takes a dict, such as `trackio.log` or `wandb.log`.
 
     It calls `log` after each epoch with `STAGE/epoch`, `STAGE/loss`, `STAGE/accuracy` and, where there is a penalty or
@@ -43,37 +65,37 @@ class LogObserver(NullObserver):
 
 
 @dataclass(frozen=True)
-class ObserverGroup(NullObserver):
+class ObserverGroup(Observer):
     """Several observers as one."""
 
     observers: tuple[Observer, ...]
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Pass it on."""
-        self._call("on_stage", stage, steps)
+        for observer in self.observers:
+            observer.on_stage(stage, steps)
 
     def on_step(self, step: int, steps: int) -> None:
         """Pass it on."""
-        self._call("on_step", step, steps)
+        for observer in self.observers:
+            observer.on_step(step, steps)
 
     def on_epoch(self, record: EpochRecord) -> None:
         """Pass it on."""
-        self._call("on_epoch", record)
+        for observer in self.observers:
+            observer.on_epoch(record)
 
     def on_stage_end(self, stage: str) -> None:
         """Pass it on."""
-        self._call("on_stage_end", stage)
+        for observer in self.observers:
+            observer.on_stage_end(stage)
 
     def on_round(self, report: RoundReport) -> None:
         """Pass it on."""
-        self._call("on_round", report)
+        for observer in self.observers:
+            observer.on_round(report)
 
     def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
         """Pass it on."""
-        self._call("on_finish", metrics, evidence)
-
-    def _call(self, name: str, *values: Any) -> None:
         for observer in self.observers:
-            # Those of older programs do not have every method.
-            if method := getattr(observer, name, None):
-                method(*values)
+            observer.on_finish(metrics, evidence)

@@ -20,8 +20,8 @@ from rich.text import Text
 from pssa.data.evidence import RoundReport
 from pssa.display import percent
 from pssa.progress import QUIET_SECONDS, SHORT_SECONDS, Heartbeat, StderrProgress, clock
-from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
-from pssa.training.observers import ObserverGroup
+from pssa.training.checkpoint import EpochRecord
+from pssa.training.observers import Observer, ObserverGroup
 from pssa.training.parallel import Team
 
 _DRAW_SECONDS = 0.2  # least time between two updates of a display
@@ -82,7 +82,7 @@ class StageProgress:
         return ", ".join([*parts, *([f"{clock(left)} left"] if left is not None else [])])
 
 
-class _StageDisplay(ABC):
+class _StageDisplay(Observer, ABC):
     """What displays of a training share: the stage that they show, and how often they draw."""
 
     def __init__(self, score: str, *columns: Any) -> None:
@@ -180,7 +180,7 @@ class TrainingProgress(_StageDisplay, StderrProgress):
         self.update(self._bar, completed=done, total=total, time=time_left, count=count, status=stage.status)
 
 
-class NotebookProgress(_StageDisplay, NullObserver):
+class NotebookProgress(_StageDisplay):
     """An observer that keeps one block of a notebook's output up to date."""
 
     def __init__(self, score: str = "macro-F1") -> None:
@@ -266,7 +266,7 @@ def show_training(
     """
     display = _choose_display(progress) if Team.from_environment().is_main else None
     if display is None:
-        yield observer or NullObserver(), on_vectors
+        yield observer or Observer(), on_vectors
         return
     with display:
         group = ObserverGroup((observer, display) if observer else (display,))
