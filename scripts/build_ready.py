@@ -6,9 +6,7 @@ Three larger models learn the annotations, and label raw sentences with probabil
 the annotations and what they say. `--work` keeps what is trained, and a second call goes on with what it finds there. Reviews of
 four domains that no annotation is from choose the thresholds.
 
-With `--from RUN` the model starts from an earlier one and sees each raw sentence once; otherwise it sees it four times. On an
-H200 the teachers took one minute side by side, their labels one, and models like the last five; with `--from` it took 34 on one
-core of a CPU.
+On an H200 the teachers took one minute side by side, their labels one, and the model five.
 """
 
 from __future__ import annotations
@@ -41,8 +39,7 @@ TEACHERS = (  # each with the times that it sees a sentence of MAMS in an epoch
     (JointSchedule(epochs=3, learning_rate=8e-5, head_learning_rate=5e-4, averaged=0.3, seed=2, hidden=0.08), 2),
     (JointSchedule(epochs=3, learning_rate=5e-5, head_learning_rate=5e-4, averaged=0.3, seed=3), 3),
 )
-FINAL = JointSchedule(epochs=4, learning_rate=4e-4, batch_pieces=4800, averaged=0.3)
-GOING_ON = JointSchedule(epochs=1, learning_rate=3e-4, warm_up=0.05, averaged=0.25)
+FINAL = JointSchedule(epochs=5, learning_rate=5e-4, batch_pieces=4800, averaged=0.3, seed=2)
 
 
 def sources_of(found: Mapping[str, Sequence[Review]], n_mams: int = 2) -> tuple[list[AnnotatedSentences], list[Review]]:
@@ -69,7 +66,6 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--from", dest="start", type=Path)
     given = parser.parse_args()
     began = time.perf_counter()
 
@@ -96,12 +92,7 @@ def main() -> int:
     pieces = WordPieces(Pretrained.open(given.encoder).tokenizer.backend_tokenizer)
     taught = list(teach(teachers, [*random.Random(0).sample(raw, min(N_RAW, len(raw))), *known], pieces))
     say(f"{len(taught)} sentences are labelled by the teachers")
-    if given.start:  # each annotated sentence is seen twice
-        how: dict[str, Any] = {"start": given.start, "schedule": GOING_ON}
-        sources = [*sources, *sources]
-    else:
-        how = {"encoder": given.encoder, "schedule": FINAL}
-    train_joint(sources, held, given.work / "final", taught=taught, **how, **common)
+    train_joint(sources, held, given.work / "final", encoder=given.encoder, schedule=FINAL, taught=taught, **common)
     export_joint(given.work / "final", given.out)
     say(given.out)
     return 0

@@ -62,7 +62,7 @@ def test_every_answer_has_a_score_and_its_reasons_in_the_text() -> None:
         assert answer.score is not None
         assert 0 < answer.score <= 1
         top = max(answer.words, key=lambda word: word.share)
-        assert text[top.start : top.end] == {"waiter": "rude", "soup": "lovely"}[answer.aspect]
+        assert text[top.start : top.end] == {"waiter": "rude", "soup": "lovely", "": "late"}[answer.aspect]
 
 
 def test_it_answers_without_torch_and_transformers() -> None:
