@@ -29,7 +29,7 @@ from pathlib import Path
 from pssa.data import embedded
 
 CONCURRENCY = (1, 4, 16, 64)
-ONE_BY_ONE = "batch = 1\nwait_ms = 0\n"  # limits
+ONE_BY_ONE = "batch = 1\n"  # limits
 _TURNS = 7  # of a comparison
 TINY_QUEUE = "items = 1\naspects = 1\nqueue = 8\n"
 

@@ -90,10 +90,10 @@ def test_it_says_where_it_serves(command: Command, run: Path, started: list[Serv
 
 
 def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Server], tmp_path: Path) -> None:
-    (tmp_path / "limits.toml").write_text("items = 3\nexplained_words = 7\nwait_ms = 0\nbatch = 1\n")
+    (tmp_path / "limits.toml").write_text("items = 3\nexplained_words = 7\nbatch = 1\n")
     assert command("serve", run, "--port", "0", "--limits", tmp_path / "limits.toml").code == 0
     limits = started[0]._batcher.limits
-    assert (limits.items, limits.explained_words, limits.wait_ms, limits.batch) == (3, 7, 0, 1)
+    assert (limits.items, limits.explained_words, limits.batch) == (3, 7, 1)
 
 
 @pytest.mark.slow

@@ -78,12 +78,6 @@ def test_limits_come_from_a_file(tmp_path: Path, content: str, message: str) -> 
     assert message in str(caught.value)
 
 
-def test_waiting_can_be_left_out() -> None:
-    assert Limits(wait_ms=0).wait_ms == 0
-    with pytest.raises(InputError, match="wait_ms is -1"):
-        Limits(wait_ms=-1)
-
-
 def test_the_queue_has_room_for_the_largest_request() -> None:
     with pytest.raises(InputError, match="5 aspects, a request up to 3 items of 2"):
         Limits(items=3, aspects=2, queue=5)

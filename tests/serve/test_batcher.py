@@ -17,7 +17,7 @@ from pssa.runs.classifier import Classifier
 from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, score
 from pssa.serve.limits import Limits
 
-LIMITS = Limits(items=4, aspects=1, queue=12, batch=4, wait_ms=0)
+LIMITS = Limits(items=4, aspects=1, queue=12, batch=4)
 
 
 @pytest.fixture
@@ -141,27 +141,6 @@ def test_closing_answers_what_was_accepted(batcher: Batcher, recorder: Recorder)
     assert [request.future.done() for request in requests] == [True] * 7
     with pytest.raises(queue.Full):
         batcher.submit(order("too late"))
-
-
-def test_a_batch_waits_for_as_many_as_were_there_the_last_time(recorder: Recorder) -> None:
-    batcher = batcher_of(Limits(wait_ms=3_600_000))
-    busy(batcher, recorder)
-    pair = [batcher.submit(order("a x")), batcher.submit(order("b x"))]
-    recorder.gate.set()
-    assert [labels(request) for request in pair] == [["a x"], ["b x"]]
-    first = batcher.submit(order("c x"))  # alone it would wait for an hour
-    second = batcher.submit(order("d x"))
-    assert (labels(first), labels(second)) == (["c x"], ["d x"])
-    assert recorder.batches[2:] == [["c x", "d x"]]
-    batcher.close()
-
-
-def test_a_lone_request_does_not_wait_for_company(recorder: Recorder) -> None:
-    batcher = batcher_of(Limits(wait_ms=3_600_000))
-    recorder.gate.set()
-    for text in ("a x", "b x"):
-        assert labels(batcher.submit(order(text))) == [text]
-    batcher.close()
 
 
 def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder) -> None:

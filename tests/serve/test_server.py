@@ -28,7 +28,7 @@ from pssa.serve.server import bind, hosts_of, is_loopback, url_of
 
 pytestmark = pytest.mark.slow
 
-SMALL = Limits(items=1, aspects=1, queue=2, batch=1, wait_ms=0, body_bytes=1000)
+SMALL = Limits(items=1, aspects=1, queue=2, batch=1, body_bytes=1000)
 
 
 def body(text: str) -> bytes:

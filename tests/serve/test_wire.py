@@ -21,7 +21,7 @@ from pssa.serve.batcher import Batcher, open_batcher
 from pssa.serve.limits import Limits
 from pssa.serve.server import _QuietAccepting, allow_connections
 
-LIMITS = Limits(items=1, aspects=1, queue=9, batch=1, wait_ms=0)
+LIMITS = Limits(items=1, aspects=1, queue=9, batch=1)
 BODY = json.dumps({"items": [{"text": "screen x", "aspects": ["screen"]}]}).encode()
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 

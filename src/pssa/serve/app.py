@@ -245,34 +245,22 @@ def read_pages(*folders: Path) -> dict[str, Response]:
 
 def _add_pages(app: FastAPI, pages: Mapping[str, Response], has_evidence: bool) -> None:
     """Add `/`, `/docs`, `/static/NAME` and, if there is evidence to review, `/evidence`."""
+    names = {"/": "index.html", "/docs": "docs.html", "/evidence": "evidence.html"}
 
-    @app.get("/", include_in_schema=False)
-    def index(request: Request) -> Response:
-        return _page(pages, "index.html", request)
-
-    @app.get("/docs", include_in_schema=False)
-    def docs(request: Request) -> Response:
-        return _page(pages, "docs.html", request)
-
-    @app.get("/evidence", include_in_schema=False)
-    def evidence(request: Request) -> Response:
-        if not has_evidence:
+    async def page(request: Request) -> Response:
+        path = request.scope["path"]
+        if path == "/evidence" and not has_evidence:
             message = "there is no evidence to review; start the service with --evidence FILE --corpus FILE"
             raise ApiError(404, "not_found", message)
-        return _page(pages, "evidence.html", request)
+        found = pages.get(names.get(path) or request.path_params["name"])
+        if found is None:
+            raise ApiError(404, "not_found", "there is no such page")
+        if request.headers.get("if-none-match") == found.headers["etag"]:
+            return Response(status_code=304, headers={"ETag": found.headers["etag"], "Cache-Control": "no-cache"})
+        return found
 
-    @app.get("/static/{name}", include_in_schema=False)
-    def file(name: str, request: Request) -> Response:
-        return _page(pages, name, request)
-
-
-def _page(pages: Mapping[str, Response], name: str, request: Request) -> Response:
-    if name not in pages:
-        raise ApiError(404, "not_found", "there is no such page")
-    tag = pages[name].headers["etag"]
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
-    return pages[name]
+    for path in (*names, "/static/{name}"):
+        app.add_route(path, page, ["GET"], include_in_schema=False)
 
 
 def _text(media_type: str) -> dict[int | str, dict[str, Any]]:

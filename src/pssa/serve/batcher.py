@@ -111,7 +111,6 @@ class Batcher:
         self.n_waiting = 0  # aspects in the queue
         self._costs: Counter[Kind] = Counter()  # of what waits
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
-        self._last_size = 1  # aspects in the last batch
         self._n_fresh_turns = 0  # in a row, while requests that were begun wait
         self._pause_at = 0.0  # when the batch that is scored lets others in
         self._is_letting_in = False
@@ -227,18 +226,8 @@ class Batcher:
     def _next_batch(self) -> list[_Part]:
         """Wait for a batch and return it; empty at the end."""
         with self._changed:
-            while True:
-                while not self._queue and not self._ended:
-                    self._changed.wait()
-                if not self._queue:
-                    return []
-                # Wait a little for as many aspects as the last batch had: clients that were answered tend to ask again.
-                enough = min(self._last_size, self.limits.batch)
-                until = time.monotonic() + self.limits.wait_ms / 1000
-                while self.n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
-                    self._changed.wait(left)
-                if self._queue:  # clients that waited may have left
-                    return self._take(self._in_turn())
+            self._changed.wait_for(lambda: self._queue or self._ended)
+            return self._take(self._in_turn()) if self._queue else []
 
     def _take(self, ordered: Sequence[PendingRequest]) -> list[_Part]:
         """Take a batch from these requests in the queue."""
@@ -263,7 +252,6 @@ class Batcher:
             if request.n_left:
                 self._queue.append(request)
                 break
-        self._last_size = n_examples
         return parts
 
     def _in_turn(self) -> list[PendingRequest]:

@@ -14,7 +14,7 @@ _MAX_QUADRATIC_WORDS = 128  # of a text that is read once for each of its words
 
 @dataclass(frozen=True)
 class Limits:
-    """Every number is at least 1, except `wait_ms`.
+    """Every number is at least 1.
 
     :raises InputError: if one is not, or if the queue cannot hold the largest request.
     """
@@ -32,13 +32,11 @@ class Limits:
     queue: int = 2048  # aspects that wait
     batch: int = 64  # aspects that are scored together
     request_seconds: int = 60  # until a request must be scored; also of work that may wait
-    wait_ms: int = 4  # longest time a request waits for others to join its batch
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value, least = getattr(self, field.name), 0 if field.name == "wait_ms" else 1
-            if value < least:
-                raise InputError(f"{field.name} is {value}; it must be at least {least}")
+            if (value := getattr(self, field.name)) < 1:
+                raise InputError(f"{field.name} is {value}; it must be at least 1")
         if self.queue < self.items * self.aspects:
             raise InputError(
                 f"the queue holds {self.queue} aspects, a request up to {self.items} items of {self.aspects};"
