@@ -27,7 +27,7 @@ from pssa.runs import load
 from pssa.runs.evaluate import evaluate
 from pssa.runs.training_run import write_run
 
-NAME, SETTINGS = "`pssa train`", {"model": "joint", "from_pretrained": "starter"}
+NAME, SETTINGS = "`pssa train` (the starter)", {"model": "joint", "from_pretrained": "starter"}
 SIZES = (16, 32, 64, 128, 256, 512)
 
 
