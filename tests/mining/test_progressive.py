@@ -144,31 +144,6 @@ def test_a_random_pick_is_called_by_the_prediction_and_leaves_the_candidates() -
     assert {len(sentence) for sentence in picked} == {2, 3}
 
 
-def test_a_sentence_is_left_alone_once_hiding_a_word_costs_little_confidence() -> None:
-    corpus = index(*["a good screen it is now"] * 3)
-    attention = torch.tensor([[0.3, 0.25, 0.0, 0.2, 0.15, 0.1]] * 3)
-    # The confidence in class 0 of each sentence, round by round; a drop of 0.1 is asked for.
-    confidence = ([0.9, 0.9, 0.9], [0.7, 0.85, 0.4], [0.68, 0.2, 0.1], [0.1, 0.2, 0.1])
-    script = [
-        Scripted(attention, torch.tensor([[sure, 1 - sure, 0.0] for sure in row]).clamp(min=1e-6)) for row in confidence
-    ]
-    mined = run(corpus, script, Rule(EVERYWHERE, stop_drop=0.1))
-    # First: 0.2 less, goes on; then 0.02 less, and is never looked at again, though the confidence falls later.
-    assert words(mined, 0) == [(0, "active"), (1, "active")]
-    # Second: 0.05 less, so the word of round 1 stays the only one.
-    assert words(mined, 1) == [(0, "active")]
-    # Third: 0.5 less; now class 1 is predicted with 0.6, and its confidence grows to 0.9.
-    assert words(mined, 2) == [(0, "active"), (1, "misleading")]
-    assert [len(words(run(corpus, script, Rule(EVERYWHERE)), row)) for row in range(3)] == [4, 4, 4]
-
-
-def test_a_blocked_sentence_is_not_taken_for_one_whose_hidden_word_cost_nothing() -> None:
-    corpus = index("a good screen it is now")
-    flat, sharp = torch.tensor([[0.2, 0.2, 0.0, 0.2, 0.2, 0.2]]), torch.tensor([[0.9, 0.1, 0.0, 0.0, 0.0, 0.0]])
-    script = [Scripted(attention, torch.tensor([[0.9, 0.1, 1e-6]])) for attention in (flat, sharp)]
-    assert words(run(corpus, script, Rule(1.0, stop_drop=0.1)), 0) == [(0, "active")]
-
-
 def test_rounds_are_announced_as_they_end() -> None:
     corpus = index("the screen is great")
     model = scripted([[0.1, 0.0, 0.1, 0.8]], [POSITIVE])

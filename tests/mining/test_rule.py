@@ -44,7 +44,6 @@ def test_a_sentence_whose_scores_say_nothing_gives_no_word(drawn: str) -> None:
         ({"epsilon": 0.0}, "epsilon is 0.0; it must be greater than 0"),
         ({"epsilon": float("nan")}, "epsilon is nan"),
         ({"epsilon": 1.0, "drawn": "both"}, "drawn is 'both'; it can be nothing, word, mask"),
-        ({"epsilon": 1.0, "stop_drop": 0.0}, "stop_drop is 0.0; it must be greater than 0"),
     ],
 )
 def test_a_rule_that_can_never_apply_is_refused(settings: dict[str, Any], what: str) -> None:

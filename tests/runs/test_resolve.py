@@ -68,7 +68,6 @@ def test_every_method_goes_with_attention_and_those_without_supervision_with_any
         ({"folds": -2}, "folds is -2"),
         ({"saliency": "grad"}, "unknown saliency 'grad'; known: attention,.* gradient"),
         ({"epsilon": 0.0}, r"epsilon is 0\.0; it must be greater than 0"),
-        ({"stop_drop": -0.1}, r"stop_drop is -0\.1; it must be greater than 0"),
         ({"consensus_models": 0}, "consensus_models is 0; it must be at least 1"),
         ({"consensus_folds": 1}, "consensus_folds is 1; it must be at least 2"),
         ({"consensus_words": 0}, "consensus_words is 0; it must be at least 1"),

@@ -149,7 +149,6 @@ OLD_UNSET = {
     "data.max_pieces": 0,
     "mining.saliency": "",
     "mining.epsilon": -1.0,
-    "mining.stop_drop": 0.0,
     "mining.consensus_epochs": -1,
     "mining.consensus_threshold": -1.0,
     "supervision.evidence": "",
@@ -184,7 +183,8 @@ def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None
     assert Config().updated(OLD_UNSET) == Config()
     path = tmp_path / "config.toml"
     path.write_text(
-        'epochs = 0\n[data]\ntrain = ""\n[mining]\nepsilon = -1\nstop_drop = 0\n[supervision]\ngamma = -1.0\n'
+        'epochs = 0\n[data]\ntrain = ""\n[mining]\nepsilon = -1\nstop_drop = 0\n[training]\ncompile = true\n'
+        "[supervision]\ngamma = -1.0\n"
     )
     assert Config.from_toml(path) == Config()
     assert Config().updated({"epochs": 3, "gamma": 0.5}).updated({"epochs": None, "gamma": None}) == Config()

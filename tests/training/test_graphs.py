@@ -43,7 +43,6 @@ def test_steps_are_recorded_on_a_gpu_by_one_process_where_the_model_allows_it() 
     assert records(model, gpu, SETTINGS, task)
     assert not records(model, torch.device("cpu"), SETTINGS, task)
     assert not records(model, gpu, replace(SETTINGS, graphs=False), task)
-    assert not records(model, gpu, replace(SETTINGS, compile=True), task)
     assert not records(model, gpu, SETTINGS, replace(task, team=Team(0, 2)))
     # DeBERTa copies numbers for its relative positions from the host, and word models count words there.
     assert not records(models.build("bertabsa", tiny_encoder("deberta-v2"), 3, {}, seed=0), gpu, SETTINGS, task)

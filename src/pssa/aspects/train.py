@@ -50,7 +50,7 @@ _SETTINGS = {
     "": "model device seed epochs",
     "data": "train format columns encoding vectors vector_rows dimension encoder dev_fraction",
     "training": "learning_rate head_learning_rate batch_size max_epochs patience smoothing clip_norm schedule warmup"
-    " accumulation bucket_batches precision min_steps compile graphs",
+    " accumulation bucket_batches precision min_steps graphs",
 }
 Source = str | Path | Sequence[AspectSentence]
 

@@ -32,7 +32,6 @@ class Rule:
     # RM gates and routes like the others. "word": it takes and hides any candidate instead of the top word; "mask", the other
     # reading: it takes the top word, and hides any candidate instead.
     drawn: str = "nothing"
-    stop_drop: float | None = None  # stop with a sentence once hiding its last word cost less confidence than this
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -40,8 +39,6 @@ class Rule:
             raise InputError(f"epsilon is {self.epsilon}; it must be greater than 0 (bits of entropy)")
         if self.drawn not in _DRAWN:
             raise InputError(f"drawn is {self.drawn!r}; it can be {', '.join(_DRAWN)}")
-        if self.stop_drop is not None and not self.stop_drop > 0:
-            raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
 
     def extract(self, observed: Observation, candidates: Tensor, iteration: int) -> tuple[Tensor, Tensor]:
         """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far.
@@ -105,8 +102,6 @@ def mine(
     """Run the rounds. There is no training after the last one, since nothing would read it."""
     findings: list[list[Finding]] = [[] for _ in range(len(corpus))]
     found, hidden = torch.zeros_like(corpus.table.candidates), torch.zeros_like(corpus.table.candidates)
-    done = torch.zeros(len(corpus), dtype=torch.bool)
-    last: tuple[Observation, Tensor] | None = None
     before = masked = corpus
     rounds = []
     for iteration in range(1, procedure.iterations + 1):
@@ -116,10 +111,6 @@ def mine(
         # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
         observed = procedure.share(_observe_all(miners, masked, procedure.saliency)).without(found)
         words, to_hide = procedure.rule.extract(observed, masked.table.candidates, iteration)
-        if procedure.rule.stop_drop is not None and last is not None:
-            done |= _is_spent(*last, observed, procedure.rule.stop_drop)
-            words = words.masked_fill(done, -1)
-        last = observed, words
         report, taken = _record(words, observed, iteration, corpus.labels, labels)
         rounds.append(report)
         for row, finding in taken.items():
@@ -130,13 +121,6 @@ def mine(
         if on_round is not None:
             on_round(report)
     return Mined(tuple(map(tuple, findings)), tuple(rounds))
-
-
-def _is_spent(before: Observation, words: Tensor, now: Observation, drop: float) -> Tensor:
-    """Return (n,) whether hiding the last word, one of `words` (n,), cost the prediction less confidence than `drop`."""
-    classes = before.predicted[:, None]
-    lost = before.probabilities.gather(1, classes) - now.probabilities.gather(1, classes)
-    return (words >= 0) & (lost.squeeze(1) < drop)
 
 
 def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:

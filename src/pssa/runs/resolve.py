@@ -200,8 +200,8 @@ def loop_settings(config: Config, device: torch.device) -> Settings:
     given = {f.name: getattr(config.training, f.name, None) for f in fields(Settings)}
     chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
     uses_encoder = models.uses_encoder(config.model)
-    # On a GPU steps are recorded, and finding equal rows would make the host wait; a compiler needs steps of one shape.
-    is_plain = device.type == "cpu" and uses_encoder and not config.training.compile
+    # On a GPU steps are recorded, and finding equal rows would make the host wait.
+    is_plain = device.type == "cpu" and uses_encoder
     chosen["share_sentences"] = is_plain and bool(config.training.share_sentences)
     defaults: dict[str, Any] = {
         "precision": "bfloat16" if uses_encoder and computes_bfloat16(device) else "float32",
@@ -245,7 +245,7 @@ def mining_rule(config: Config) -> Rule:
     """Return the rule by which progressive mining takes a word."""
     mining, saliency = config.mining, methods.find(config.method).saliency(config)
     drawn = "nothing" if saliency != RANDOM else "mask" if mining.random_mask else "word"
-    return Rule(choose_epsilon(config), drawn, mining.stop_drop, config.seed)
+    return Rule(choose_epsilon(config), drawn, config.seed)
 
 
 def consensus_rule(config: Config) -> ConsensusRule:

@@ -28,6 +28,7 @@ UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
+_GONE = {"training": ("compile",), "mining": ("stop_drop",)}  # settings that earlier versions wrote
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,6 @@ class TrainingConfig:
     precision: str = setting_field("auto", choices=PRECISIONS)
     # On a CPU, let encoders read a sentence once for all its aspects, and train only the pieces that occur.
     share_sentences: bool | None = None  # None: yes; runs of earlier versions do not
-    compile: bool = False
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
     # Epochs of a training where `epochs` is None; 0: a search on development data.
     usual_epochs: int | None = setting_field(None, least=0)
@@ -157,8 +157,6 @@ class MiningConfig:
     noise_on: str = setting_field(
         "states", choices=("states", "input")
     )  # h(x), or the word vectors it is computed from
-    # Leave a sentence alone once hiding its last word cost less confidence than this.
-    stop_drop: float | None = setting_field(None, unset=0.0)
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
     consensus_folds: int | None = setting_field(None, least=2)  # None: by model
     # Epochs of each judge; 0: as many as the final model has.
@@ -341,6 +339,9 @@ class Config:
     def from_toml(cls, path: str | Path) -> Config:
         """Read a configuration; settings that the file does not name keep their default."""
         table = read_toml(path)
+        for section, names in _GONE.items():
+            for name in names:
+                table.get(section, {}).pop(name, None)
         try:
             return cls().updated(table)
         except InputError as error:

@@ -25,7 +25,7 @@ _Recording = tuple[torch.cuda.CUDAGraph, Batch, Tensor]  # the graph, the batch 
 
 def records(model: nn.Module, device: torch.device, settings: Settings, task: Task) -> bool:
     """Return whether steps are recorded: of a model whose steps never wait for the host, by one process on a GPU."""
-    can_record = bool(getattr(model, "recordable", False)) and not settings.compile
+    can_record = bool(getattr(model, "recordable", False))
     return settings.graphs and can_record and device.type == "cuda" and task.team.size == 1
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from pssa.errors import InputError
 from pssa.models import Batch
 from pssa.training.supervision import Supervision, attention_penalty, cross_entropy
 from pssa.training.task import Settings, Task
@@ -32,7 +30,9 @@ class Step:
         self.model, self.optimizer, self.task, self.settings = model, optimizer, task, settings
         self.parameters = trainable(model)
         self.device = next(model.parameters()).device
-        self._encode, self._classify = _calls(model, settings)
+        self._encode, self._classify = cast(
+            "tuple[Callable[..., Any], Callable[..., Any]]", (model.encode, model.classify)
+        )
         # A tensor: where gamma rises, the schedule fills it before each step, and recorded steps read it again.
         self.gamma = torch.tensor(task.supervision.gamma if task.supervision else 0.0, device=self.device)
 
@@ -119,25 +119,6 @@ def _parameter_groups(model: nn.Module, settings: Settings) -> list[dict[str, An
         {"params": body, "lr": rate, "factor": 1.0},
         {"params": head, "lr": head_rate, "factor": head_rate / rate},
     ]
-
-
-def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    encode, classify = cast("tuple[Callable[..., Any], Callable[..., Any]]", (model.encode, model.classify))
-    if not settings.compile:
-        return encode, classify
-    _require_compiler(next(model.parameters()).device.type)
-    return torch.compile(encode), torch.compile(classify)
-
-
-@cache
-def _require_compiler(device: str) -> None:
-    try:
-        torch.compile(lambda values: values * 2 + 1)(torch.zeros(2, device=device))
-    except (RuntimeError, OSError) as error:
-        need = "Triton" if device == "cuda" else "a C++ compiler"
-        reason = str(error).strip().splitlines()[0]
-        problem = f"compile is on, but {need} cannot be used ({reason})"
-        raise InputError(f"{problem}; install it or leave compile off") from error
 
 
 def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:

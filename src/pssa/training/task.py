@@ -49,7 +49,6 @@ class Settings:
     warmup: float = 0.0  # share of the steps over which the rate rises from zero
     accumulation: int = 1  # parts that a batch is computed in, one after the other; the step is the same
     precision: str = "float32"  # or "bfloat16": of what a model computes; its parameters stay float32
-    compile: bool = False  # let torch.compile make kernels for the model
     graphs: bool = False  # on a GPU, record a step once for each width of batches and replay it
     bucket_batches: int = BUCKET_BATCHES  # batches whose rows are sorted by length together; 1: rows are shuffled alone
     share_sentences: bool = False  # train only those rows of an encoder's table that occur in the training data

@@ -36,7 +36,7 @@ from pssa.training import Observer
 from pssa.training.concurrent import Relay
 
 # Settings of the rounds of mining, which a consensus does not have.
-_OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask", "stop_drop")
+_OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask")
 
 
 @dataclass(frozen=True)
