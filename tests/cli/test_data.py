@@ -112,6 +112,23 @@ def test_labels_and_conflict_are_options(tmp_path: Path, capsys: pytest.CaptureF
     assert _run("check", path, "--conflict", "error") == 2
 
 
+def test_check_warns_with_exit_code_0_and_labels_may_be_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run("check", _file(tmp_path, _SOUND + "bar,bar,neutral\n")) == 0
+    assert "warning    line 4" in capsys.readouterr().out
+    path = _file(tmp_path, "text,aspect,label\na good menu,menu,1\na bar,bar,0\na good bar,bar,1\n")
+    assert _run("check", path, "--labels", "1,0,2") == 0
+    assert "labels     1: 2, 0: 1, 2: 0\n" in capsys.readouterr().out
+
+
+def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("a good menu/p\n")
+    assert _run("convert", path, tmp_path / "out", "--from", "tagged", "--to", "three-line") == 0
+    assert (tmp_path / "out").read_text() == "a good $T$\nmenu\n1\n"
+
+
 def test_convert_keeps_every_instance_and_every_older_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, target = _file(tmp_path, _SOUND), tmp_path / "out.xml"
     assert _run("convert", path, target) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,28 @@ def test_saliencies_that_cannot_be_judged_are_refused(command: Command, run: Pat
     empty.write_text("s_id\tsentence\ttarget_tags\topinion_words_tags\n")
     refusal = command("evaluate", run, "--data", data, "--evidence", empty).refusal
     assert "marks no opinion words of these instances" in refusal
+
+
+def test_triplets_are_scored_as_whole_texts_too_and_what_was_dropped_is_told(
+    command: Command, run: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "triplets.txt"
+    data.write_text("A bright screen . It came late .####[([2], [1], 'POS'), ([-1], [6], 'NEG')]####Phones\n")
+    found = command("evaluate", run, "--data", data, "--json").json
+    assert (found["instances"], found["dropped"]) == (1, {"implied_aspect": 1})
+    reviews = found["reviews"]
+    assert (reviews["reviews"], reviews["spans"], reviews["top_word_instances"]) == (1, None, 1)
+    assert reviews["labels"]["instances"] == 1
+    told = command("evaluate", run, "--data", data).out
+    assert told.startswith("1 instance, 1 dropped")
+    assert "top word" in told
+
+
+def test_a_run_of_other_labels_is_not_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(run, tmp_path / "other")
+    (other / "model.json").write_text((run / "model.json").read_text().replace('"positive"', '"good"'))
+    refusal = command("evaluate", run, "--data", data, "--versus", other).refusal
+    assert f"{other} has other labels, good, negative, neutral, than {run}" in refusal
 
 
 @pytest.mark.slow

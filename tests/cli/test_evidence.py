@@ -87,6 +87,15 @@ def test_show_refuses_what_is_not_there(path: Path, command: Command, which: tup
     assert said in command("evidence", "show", path, *which).refusal
 
 
+def test_show_counts_what_it_leaves_out_and_other_files_are_refused(
+    path: Path, tmp_path: Path, command: Command
+) -> None:
+    assert command("evidence", "show", path, "--limit", "1").out.endswith("... and 1 more; show more with --limit\n")
+    other = tmp_path / "data.jsonl"
+    other.write_text('{"text": "a bar", "aspect": "bar"}\n')
+    assert f"{other}, line 1: " in command("evidence", "stats", other).refusal
+
+
 def test_edits_are_made_in_the_order_given_and_kept_in_the_header(path: Path, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "edited.jsonl"
     edits = ("--flip", "huge", "but", "--keep", "active", "--drop-word", "[")
@@ -96,6 +105,9 @@ def test_edits_are_made_in_the_order_given_and_kept_in_the_header(path: Path, tm
     edited = read_evidence(out)
     assert list(edited.header.edits) == said
     assert [finding.word for finding in edited.examples[0].findings] == [4]
+    few = ("--keep", "rounds=3", "--keep", "above=0.5")
+    assert command("evidence", "edit", path, "--out", out, "--force", *few).code == 0
+    assert [len(example.findings) for example in read_evidence(out).examples] == [0, 1]
 
 
 def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, command: Command) -> None:

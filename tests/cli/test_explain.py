@@ -84,6 +84,12 @@ def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path,
     assert "... and more" not in command("explain", run, "--input", source).out
 
 
+def test_a_bad_row_is_named_by_its_line(command: Command, run: Path, source: Path) -> None:
+    with source.open("a") as handle:
+        handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
+    assert "in.jsonl, line 6: aspect 'screen' is not in" in command("explain", run, "--input", source).refusal
+
+
 def test_numbers_with_a_colon_are_words_where_they_stand_in_the_text(command: Command, run: Path) -> None:
     found = command("explain", run, "--text", TEXT, "--aspect", "10:30", "--aspect", "4:10", "--json").json
     assert [each["aspect"] for each in found["explanations"]] == ["10:30", "screen"]

@@ -58,3 +58,8 @@ def test_a_compact_copy_is_written_once(command: Command, run: Path, tmp_path: P
 )
 def test_what_cannot_be_done_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
     assert said in command("export", run, *words).refusal
+
+
+@pytest.mark.parametrize("words", [("--onnx", "model.onnx"), ("--hub", "owner/model"), ("--compact", "less")])
+def test_what_is_no_run_is_refused(command: Command, tmp_path: Path, words: tuple[str, str]) -> None:
+    assert "is not a run" in command("export", tmp_path, *words).refusal

@@ -14,6 +14,7 @@ from typing import NoReturn
 import pytest
 from tests.cli.command import Command, parsers_of
 
+import pssa
 from pssa import cli
 from pssa.cli import build_parser
 from pssa.cli._parser import add_command
@@ -128,6 +129,10 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
 )
 def test_bad_usage_is_one_line_too(command: Command, words: tuple[str, ...], said: str) -> None:
     assert command(*words).refusal.startswith(f"pssa: {said}")
+
+
+def test_the_version_is_the_packages(command: Command) -> None:
+    assert command("--version").out == f"pssa {pssa.__version__}\n"
 
 
 def test_without_a_command_the_help_is_shown(command: Command) -> None:

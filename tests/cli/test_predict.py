@@ -104,6 +104,19 @@ def test_an_existing_output_is_kept_unless_forced(command: Command, run: Path, s
     assert len(rows_of(target)) == 20
 
 
+@pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")
+def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped_and_words_scored(
+    command: Command, run: Path, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"note": "x"}\n{"review": "the screen is huge", "term": "screen", "no": 7}\n')
+    words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,id=no", "--output", target)
+    assert command(*words, "--errors", "skip", "--explain").code == 0
+    (row,) = rows_of(target)
+    assert (row["no"], row["review"], row["explanation"]["saliency"]) == (7, "the screen is huge", "attention")
+    assert [word["word"] for word in row["explanation"]["words"]] == row["review"].split()
+
+
 def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
     output = ("--output", tmp_path / "out.jsonl")
     assert "is not a run" in command("predict", tmp_path, "--input", source, *output).refusal

@@ -36,7 +36,8 @@ def test_an_existing_page_is_kept_unless_force_is_used(command: Command, run: Pa
     out.write_text("older")
     assert f"{out} exists; choose another name" in command("report", run, "--out", out).refusal
     assert out.read_text() == "older"
-    assert command("report", run, "--out", out, "--force").code == 0
+    found = command("report", run, "--out", out, "--force", "--json").json
+    assert found == {"report": str(out), "bytes": out.stat().st_size}
     assert out.read_text().startswith("<!DOCTYPE html>")
 
 

@@ -14,6 +14,7 @@ from pssa.data.evidence_file import read_evidence
 from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
 from pssa.runs import Config
+from pssa.runs.directory import RunDirectory
 from pssa.training import EpochRecord
 from pssa.training.progress import TrainingProgress
 
@@ -157,6 +158,9 @@ def interrupted(command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrupted: Path, run: Path) -> None:
+    with RunDirectory.open(interrupted).locked():
+        busy = command("train", "--resume", interrupted)
+    assert (busy.code, "is in use by another process" in busy.err) == (1, True)
     found = command("train", "--resume", interrupted, "--json").json
     assert (found["run"], found["instances"]) == (str(interrupted), 60)
     assert (interrupted / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
@@ -235,3 +239,13 @@ def test_training_with_its_evidence_ends_like_the_method(
     assert (tmp_path / "run" / "evidence.jsonl").read_bytes() == evidence.read_bytes()
     expected = (enhanced / "model.safetensors").read_bytes()
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == expected
+
+
+def test_evidence_of_another_corpus_is_refused_before_anything_is_written(
+    command: Command, tiny: Tiny, enhanced: Path, train_file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(train_file.read_text().splitlines(keepends=True)[1:]))
+    words = ("--train", other, "--evidence", enhanced / "evidence.jsonl", "--out", tmp_path / "run")
+    assert "the evidence was made from another corpus" in command("train", *tiny, *words).refusal
+    assert list(tmp_path.iterdir()) == [other]

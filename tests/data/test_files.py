@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -42,6 +44,17 @@ def test_a_failure_names_the_file_and_not_its_temporary_name(tmp_path: Path) -> 
     with pytest.raises(FileNotFoundError) as raised:
         write_atomically(tmp_path / "none" / "page.html", b"")
     assert raised.value.filename == str(tmp_path / "none" / "page.html")
+
+
+def test_a_disk_that_refuses_everything_is_named_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(part: Path, *_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EROFS, "Read-only file system", str(part))
+
+    for name in ("write_bytes", "unlink"):
+        monkeypatch.setattr(Path, name, refuse)
+    with pytest.raises(OSError, match="Read-only file system") as raised:
+        write_atomically(tmp_path / "page.html", b"")
+    assert raised.value.filename == str(tmp_path / "page.html")
 
 
 def test_what_could_not_be_written_is_refused_before(tmp_path: Path) -> None:

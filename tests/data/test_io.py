@@ -307,3 +307,10 @@ def test_a_wrong_encoding_is_one_problem_of_a_check_and_refused_where_it_is_name
     path.write_bytes(b"text,aspect,label\na menu\x81,menu,positive\n")
     with pytest.raises(InputError, match=r"is not windows-1252 \(byte 25"):
         read(path, encoding="windows-1252")
+
+
+def test_equal_corpora_give_equal_compressed_files(tmp_path: Path) -> None:
+    corpus = Corpus((Example.from_text("a menu", (2, 6), label="positive"),))
+    for name in ("a", "b"):
+        write(corpus, tmp_path / f"{name}.jsonl.gz")
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()

@@ -41,6 +41,11 @@ def test_marks_go_over_although_words_are_cut_and_cased_differently(tmp_path: Pa
     assert _marked(_make(tmp_path, row, example)) == [["doesn", "t", "work", "well-made"]]
 
 
+def test_words_of_the_aspect_are_passed_over(tmp_path: Path) -> None:
+    example = Example.from_text("fast boot up", (0, 9), label="positive")
+    assert _marked(_make(tmp_path, _row("fast boot up", "BIO", "BOB"), example)) == [["up"]]
+
+
 def test_an_opinion_word_is_active_at_iteration_1_with_an_equal_share(tmp_path: Path) -> None:
     example = Example.from_text("A good cheap bar", (13, 16), label="positive")
     made = _make(tmp_path, _row("a good cheap bar", "OOOB", "OBBO"), example)

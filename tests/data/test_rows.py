@@ -91,6 +91,9 @@ def test_a_column_that_is_not_there_is_named_and_other_names_are_proposed(tmp_pa
             read(path, columns=COLUMNS | {field: column})
     with pytest.raises(InputError, match=r"review, term, polarity, .*columns='text="):
         read(path)
+    if write is not write_json_lines:  # of which a row may lack a field
+        with pytest.raises(InputError, match=r"no column 'kind' for tags .*; found "):
+            read(path, columns=COLUMNS | {"tags": "kind"})
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:

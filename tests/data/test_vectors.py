@@ -46,6 +46,12 @@ def test_wanted_words_are_kept_exactly_or_in_lower_case_and_the_first_of_equals_
     assert first_values(read_vectors(path, ())) == {"the": 1, ". .": 2, "Apple": 3, "apple": 4, "pie": 5, "tart": 8}
 
 
+def test_the_first_rows_are_kept_whatever_is_wanted_and_nothing_tells_the_dimension(path: Path) -> None:
+    assert first_values(read_vectors(path, {"tart"}, extra_rows=3)) == {"the": 1, ". .": 2, "Apple": 3, "tart": 8}
+    nothing = read_vectors(path, {"unheard", "half a pair \ud800"}, extra_rows=0)
+    assert (len(nothing), nothing.dimension) == (0, 2)
+
+
 def test_a_wrong_row_is_refused_even_if_it_is_not_kept(path: Path) -> None:
     path.write_bytes(FILE + b"odd 9\n")
     with pytest.raises(InputError, match="line 9: has 1 values; expected 2"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,6 +67,8 @@ def test_a_random_pick_is_uniform_over_the_candidates_whatever_their_scores() ->
     # Each count is binomial with mean 1333 and standard deviation 29.8; five of those are allowed.
     assert set(words) == {0, 2, 3}
     assert all(abs(words.count(word) - N_ROWS / 3) < 150 for word in (0, 2, 3))
+    assert pick(RANDOM, iteration=2) != words != pick(replace(RANDOM, seed=1))
+    assert pick(RANDOM) == words
 
 
 def test_a_random_pick_is_gated_by_the_scores() -> None:

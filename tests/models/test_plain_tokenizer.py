@@ -50,6 +50,20 @@ def test_special_tokens_that_a_text_spells_are_characters(tokenizer: Any, text: 
     assert max(len(text[start:end].strip()) for _, (start, end) in pieces) < len("[SEP]")
 
 
+def test_an_ordinary_text_has_the_ids_of_the_tokenizer_and_leaves_it_alone(tokenizer: Any) -> None:
+    text, before = "The laptops is good, but i don't like 24 of them!", tokenizer.backend_tokenizer.to_str()
+    [pieces] = read(tokenizer, [text], [()])
+    assert [token for token, _ in pieces] == tokenizer(text, add_special_tokens=False)["input_ids"]
+    PlainTokenizer(tokenizer).read(["a [SEP] b"], [(1,)])
+    assert tokenizer.backend_tokenizer.to_str() == before
+
+
+def test_merges_are_not_dropped_by_chance() -> None:
+    tokenizer = byte_pair()
+    tokenizer.backend_tokenizer.model.dropout = 1.0
+    assert tokens(tokenizer, "the battery") == ["the", "Ġbattery"]
+
+
 def test_a_mask_that_is_only_a_word_of_the_vocabulary_is_never_read() -> None:
     tokenizer = word_piece()
     tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

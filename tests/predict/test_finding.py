@@ -53,6 +53,13 @@ def test_a_row_for_each_aspect_with_the_columns_of_its_review(run: Path, tmp_pat
     assert sum(summary.labels.values()) == 5
 
 
+def test_found_aspects_go_to_the_columns_that_the_caller_names(run: Path, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"review": "The screen.", "term": None}, {"review": "A fan.", "term": "fan"}]
+    predict(job_of(run, tmp_path, rows, columns={"text": "review", "aspect": "term"}), LocalEngine())
+    assert [(row["term"], row["to"]) for row in read_rows(tmp_path / "out.jsonl")] == [("screen", 10), ("fan", 5)]
+    assert "aspect" not in read_rows(tmp_path / "out.jsonl")[0]
+
+
 def test_an_aspect_is_judged_in_its_sentence_and_explained_in_its_review(run: Path, tmp_path: Path) -> None:
     scoring = Scoring(device="cpu", saliency="attention")
     predict(job_of(run, tmp_path, ROWS[:1], scoring=scoring), LocalEngine())

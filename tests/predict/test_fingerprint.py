@@ -55,6 +55,14 @@ def test_every_option_that_matters_is_named(job: Job, change: dict[str, Any], na
     assert for_command_line(found).startswith(f"{name.format(folder=tmp_path)} has changed")
 
 
+def test_the_order_of_columns_and_in_csv_their_case_do_not_matter(job: Job) -> None:
+    named, turned = replace(job, columns="text=A,aspect=B"), replace(job, columns={"aspect": "B", "text": "A"})
+    assert find_difference(fingerprint(named), fingerprint(turned)) == ""
+    lower = replace(job, columns="text=a,aspect=b")
+    assert "--columns" in for_command_line(find_difference(fingerprint(named), fingerprint(lower)))
+    assert find_difference(fingerprint(replace(named, format="csv")), fingerprint(replace(lower, format="csv"))) == ""
+
+
 def test_inputs_are_known_by_name_order_size_and_time(job: Job, tmp_path: Path) -> None:
     before = fingerprint(job)
     assert find_difference(before, fingerprint(replace(job, inputs=job.inputs[::-1]))).startswith(

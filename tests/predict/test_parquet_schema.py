@@ -191,6 +191,13 @@ def test_they_stay_where_a_job_is_resumed(through: Job) -> None:
     assert same(parquet.read_table(through.output), typed_table(10))
 
 
+def test_rows_that_are_left_out_leave_no_gap(through: Job, tmp_path: Path) -> None:
+    given = typed_table(10).set_column(1, "aspect", pyarrow.array(["screen"] * 5 + ["menu"] + ["screen"] * 4))
+    parquet.write_table(given, tmp_path / "in.parquet")
+    predict(replace(through, errors="skip"), LocalEngine())
+    assert same(parquet.read_table(through.output), given.filter(pyarrow.array([row != 5 for row in range(10)])))
+
+
 def test_inputs_of_several_kinds_share_columns(through: Job, tmp_path: Path) -> None:
     smaller = typed_table(10).select(["text", "aspect"]).append_column("id", pyarrow.array(range(10), pyarrow.int8()))
     parquet.write_table(smaller, tmp_path / "more.parquet")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.predict.made_outputs import FINGERPRINT, Killed, finish, leave, names, output, result, windows_of
+from tests.predict.made_outputs import CSV, FINGERPRINT, Killed, finish, leave, names, output, result, windows_of
 
 from pssa.errors import InputError, RunError, for_command_line
 from pssa.predict import partial_output
@@ -34,6 +34,18 @@ def test_the_output_appears_when_it_is_complete(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out.csv", "out.csv.rejected.jsonl"]
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
     assert made.rejected.read_bytes() == b"bad\n"
+
+
+def test_a_job_without_windows_leaves_nothing_and_one_without_rows_a_readable_file(tmp_path: Path) -> None:
+    leave(output(tmp_path), 0)
+    assert names(tmp_path) == []
+    packed = OutputFormat("json_lines", ".gz")
+    for begin, form, content in (("resume", CSV, b"n\r\n"), ("replace", packed, packed.empty(()))):
+        made = output(tmp_path, begin, form)
+        with made.opened(FINGERPRINT):
+            made.append(replace(result(1), content=b"", summary=Summary(rejected=1)))
+            made.publish()
+        assert (tmp_path / "out.csv").read_bytes() == content
 
 
 def test_a_window_that_was_being_written_is_written_again(tmp_path: Path) -> None:

@@ -69,6 +69,18 @@ def publish_and_die(made: PartialOutput, moment: float) -> int:
     return next(changes)
 
 
+def test_names_are_on_disk_before_the_windows_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, synced = output(tmp_path), list[tuple[bool, bool]]()
+
+    def sync(handle: int) -> None:
+        if os.path.samestat(os.fstat(handle), tmp_path.stat()):
+            synced.append((made.output.exists(), any(made.folder.glob("window-*"))))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    finish(made, 1)
+    assert synced[-1] == (True, True)  # before that, the name of the folder of windows
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", ["new", "replace"])
 @pytest.mark.parametrize("form", [CSV, OutputFormat("parquet")])

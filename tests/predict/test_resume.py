@@ -58,6 +58,13 @@ def test_a_table_of_other_names_with_word_scores_ends_with_the_same_bytes(job: J
     assert Path(stopped.output).read_bytes() == whole
 
 
+def test_a_bad_row_in_the_first_window_can_be_left_out(job: Job) -> None:
+    write_rows(Path(job.inputs[0]), [BAD, *sentences(9)])
+    with pytest.raises(InputError, match=r"line 1: .*; errors='skip'"):
+        predict(job, LocalEngine())
+    assert predict(replace(job, errors="skip"), LocalEngine()).rows == 9
+
+
 def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_path: Path) -> None:
     write_rows(Path(job.inputs[0]), [*sentences(9), BAD])
     with pytest.raises(

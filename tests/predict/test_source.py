@@ -88,6 +88,12 @@ def test_patterns_name_files_in_the_order_of_their_names(tmp_path: Path) -> None
     ]
 
 
+def test_a_file_with_the_signs_of_a_pattern_and_a_forced_format(tmp_path: Path) -> None:
+    path = packed(tmp_path / "in[1].jsonl")
+    assert texts_of(find_sources([str(path)], None)[0]) == TEXTS
+    assert texts_of(find_sources([str(path.rename(tmp_path / "in"))], "json_lines")[0]) == TEXTS
+
+
 def test_empty_files_among_several_hold_no_rows(tmp_path: Path) -> None:
     first, empty = packed(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
     empty.touch()

@@ -80,11 +80,24 @@ def test_a_source_that_cannot_be_read_on_ends_everything_with_a_fault(tmp_path: 
     assert "aa.csv, line 1: a column is missing" in found[1].fault
 
 
+def test_what_is_no_row_is_passed_over_and_counted_in_places(tmp_path: Path) -> None:
+    path = tmp_path / "in.xml"
+    aspect = '<aspectTerms><aspectTerm term="screen" polarity="positive" from="2" to="8"/></aspectTerms>'
+    with_one, without = f"<sentence><text>a screen</text>{aspect}</sentence>", "<sentence><text>none</text></sentence>"
+    path.write_text(f"<sentences>{without}{with_one}{without}{with_one}{with_one}</sentences>")
+    assert [(len(window.rows), window.end[1]) for window in windows([path], 3)] == [(1, 3), (2, 5)]
+    assert [(len(window.rows), window.end[1]) for window in windows([path], 3, (0, 3))] == [(2, 5)]
+
+
 def test_long_texts_make_small_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window_module, "_MAX_CHARACTERS", 100)
     rows = [{"key": key, "text": "t" * 40, "more": [{"deep": "n" * 10}]} for key in range(5)]
     found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
     assert [keys(window) for window in found] == [[0, 1], [2, 3], [4]]
+    for more in ({"n" * 50: 1}, [[]] * 50, [[[], []]] * 20):
+        rows = [{"key": key, "more": more} for key in range(4)]
+        found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
+        assert [keys(window) for window in found] == [[0, 1], [2, 3]], f"{more} has no weight"
 
 
 @pytest.mark.slow

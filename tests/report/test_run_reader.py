@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.report.run_reader import ReportedRun
+from pssa.report.run_reader import ReportedRun, name_runs
 from pssa.runs.directory import FileStore
 from pssa.runs.run_names import name_run
 from pssa.training import EpochRecord
@@ -84,3 +84,9 @@ def test_what_is_no_run_or_is_damaged_is_refused(run: Path, tmp_path: Path) -> N
 def test_a_run_is_called_as_its_folder_and_a_stage_after_its_run() -> None:
     assert name_run(Path("/somewhere/runs/mine")) == "mine"
     assert name_run(Path("/somewhere/runs/mine/stages/initial")) == "mine, initial model"
+
+
+def test_two_runs_of_one_name_get_their_folders() -> None:
+    assert name_runs(Path("/a/run"), Path("/b/other")) == ("run", "other")
+    assert name_runs(Path("/a/run"), Path("/b/run")) == ("a/run", "b/run")
+    assert name_runs(Path("/x/a/run"), Path("/y/a/run")) == ("a/run", "a/run (versus)")

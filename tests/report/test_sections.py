@@ -135,6 +135,8 @@ def test_what_chose_the_epochs_and_when_is_said_as_it_was(
 def test_only_what_somebody_chose_is_listed(run: Path) -> None:
     config = ReportedRun.open(run).config
     assert config is not None
+    named = Config(model="memnet").updated({"train": "/home/me/train.csv", "vectors": "/big/glove.txt"})
+    assert dict(changed_settings(named)) == {"data.train": "train.csv", "data.vectors": "glove.txt"}, "without folders"
     assert dict(changed_settings(config)) == {
         "device": "cpu",
         "epochs": "2",

@@ -48,6 +48,7 @@ def test_a_temperature_is_chosen_and_survives_its_file(tmp_path: Path) -> None:
     found.save(tmp_path)
     assert Calibration.load(tmp_path) == found
     assert "temperature" in describe_calibration(found.summary())
+    assert Calibration.of(held_out(n=20)) is None
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,11 @@ def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
 def test_only_a_directory_with_a_model_or_a_configuration_is_a_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has neither model\.json nor config\.toml"):
         RunDirectory.open(tmp_path)
+    with pytest.raises(InputError, match="none does not exist"):
+        RunDirectory.open(tmp_path / "none")
     (tmp_path / "config.toml").touch()
+    with pytest.raises(InputError, match="is a file"):
+        RunDirectory.open(tmp_path / "config.toml")
     assert RunDirectory.open(tmp_path).root == tmp_path
 
 

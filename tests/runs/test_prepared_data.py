@@ -64,6 +64,16 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     assert kept.table.n_trained == words.table.n_trained
 
 
+def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:
+    labels = ("conflict", "Gut", "schlecht")
+    own = tuple(replace(example, label=labels[number % 3]) for number, example in enumerate(corpus))
+    directory = RunDirectory(tmp_path / "run")
+    directory.root.mkdir()
+    config = CONFIG.updated({"labels": labels})
+    prepare(Corpus(own, labels), None, config)[1].save(directory)
+    assert PreparedData.load(directory, config).corpus.examples == own
+
+
 def test_what_cannot_be_learned_from_is_refused(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="data has 9 instances; at least 10 are"):
         prepare(corpus.select(range(9)), None, CONFIG)[1]

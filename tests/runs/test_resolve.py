@@ -184,9 +184,45 @@ def lengthened(n_instances: int, **settings: Any) -> Config:
     return resolve(config(**settings), instances(n_instances))
 
 
-@pytest.mark.parametrize(("n_instances", "epochs"), [(64, 400), (512, 50), (640, 0), (2291, 0)])
-def test_little_data_is_not_divided_for_a_search(n_instances: int, epochs: int) -> None:
-    assert lengthened(n_instances, model="tnet_att").known_epochs == epochs
+@pytest.mark.parametrize(
+    ("model", "n_instances", "epochs"),
+    [
+        *(("tnet_att", n, epochs) for n, epochs in ((64, 400), (512, 50), (640, 0), (2291, 0))),
+        # An encoder takes enough steps: one, 8 and 144 an epoch.
+        *(("bertabsa_att", n, epochs) for n, epochs in ((16, 400), (115, 50), (2291, 6))),
+    ],
+)
+def test_little_data_is_not_divided_for_a_search(model: str, n_instances: int, epochs: int) -> None:
+    assert lengthened(n_instances, model=model).known_epochs == epochs
+
+
+@pytest.mark.parametrize("settings", [{"epochs": 3}, {"usual_epochs": 3}, {"max_epochs": 3}, {"min_steps": 0}])
+def test_a_length_that_is_set_stays(settings: dict[str, Any]) -> None:
+    found, plain = lengthened(16, model="bertabsa_att", **settings), resolve(config(model="bertabsa_att", **settings))
+    assert (found.epochs, found.mining) == (plain.epochs, plain.mining)
+    assert found.training.max_epochs == plain.training.max_epochs
+    assert found.training.usual_epochs == plain.training.usual_epochs
+
+
+@pytest.mark.parametrize(
+    ("n_instances", "settings", "context"),
+    [
+        *((64, settings, 3) for settings in ({}, {"epochs": 20})),
+        (64, {"context": 1}, 1),
+        # The model of the paper, and that of a run.
+        (2291, {}, None),
+        *(
+            (64, settings, None)
+            for settings in ({"preset": "paper"}, {"from_pretrained": "run"}, {"model": "tnet_att"})
+        ),
+    ],
+)
+def test_few_labels_have_a_model_that_reads_around_the_aspect(
+    n_instances: int, settings: dict[str, Any], context: int | None
+) -> None:
+    chosen = lengthened(n_instances, **{"model": "bertabsa_att"} | settings)
+    assert (chosen.options.get("context") or None) == context
+    assert non_default_settings(chosen).get("options.context") == settings.get("context"), "derived is not chosen"
 
 
 def test_judges_keep_their_share_of_the_epochs() -> None:

@@ -67,6 +67,8 @@ def test_an_ensemble_loads_with_its_members_in_order_and_their_says(ensemble: Pa
     assert classifier.torch.vote_weights == (2.0, 0.5)
     for member, seed in zip(classifier.torch.members, (1, 2), strict=True):
         assert torch.equal(member.get_parameter("match"), new_model("memnet", seed=seed).get_parameter("match"))
+    alone = load(ensemble / "members" / "2")
+    assert (len(alone.torch.members), alone.torch.vote_weights) == (1, (1.0,))
 
 
 def test_a_lost_member_is_noticed(ensemble: Path) -> None:

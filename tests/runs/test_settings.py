@@ -220,6 +220,8 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, con
     with pytest.raises(InputError, match=what) as caught:
         Config.from_toml(path)
     assert str(caught.value).startswith(str(path))
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+        Config.from_toml(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def records(*scores: float | None) -> list[EpochRecord]:
 
 
 def test_the_best_epoch_has_the_highest_macro_f1_also_of_its_neighbourhood() -> None:
-    assert best_epoch(records(0.2, 0.5, 0.4)) == 2
+    assert best_epoch(records(0.2, 0.5, 0.5, 0.4)) == 2, "of equals the earliest"
     history = records(0.1, 0.2, 0.9, 0.2, 0.5, 0.6, 0.6, 0.6, 0.5)
     assert best_epoch(history) == 3
     # Means of three: .1, .4, .433, .533, .433, .567, .6, .567, .5

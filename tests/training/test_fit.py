@@ -38,6 +38,8 @@ def test_the_callers_random_state_neither_matters_nor_changes(new_model: NewMode
     before = torch.get_rng_state()
     assert torch.equal(trained(new_model, task), first)
     assert torch.equal(torch.get_rng_state(), before)
+    for other in ({"seed": 6}, {"stage": "final"}):
+        assert not torch.equal(trained(new_model, replace(task, **other)), first), other
 
 
 @pytest.mark.parametrize("interrupted_after", [1, 3])

@@ -51,6 +51,13 @@ def test_a_second_run_is_context_and_mixed_tags_take_the_first_label_with_a_warn
     assert check(path).problems[0].rejected is False
 
 
+def test_a_slash_can_be_the_aspect_and_a_seg_file_tagged(tmp_path: Path) -> None:
+    assert _read_line(tmp_path, "a cd //0 dvd drive").aspect_text == "/"
+    path = tmp_path / "data.seg"
+    path.write_text("a menu/p\n")
+    assert format_of(path, None) == "tagged"
+
+
 def test_a_bare_tag_is_no_target(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 1: no word ends in /p, /n or /0"):
         _read_line(tmp_path, "uninstall /n it")
