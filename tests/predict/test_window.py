@@ -94,7 +94,8 @@ def test_long_texts_make_small_windows(tmp_path: Path, monkeypatch: pytest.Monke
     rows = [{"key": key, "text": "t" * 40, "more": [{"deep": "n" * 10}]} for key in range(5)]
     found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
     assert [keys(window) for window in found] == [[0, 1], [2, 3], [4]]
-    for more in ({"n" * 50: 1}, [[]] * 50, [[[], []]] * 20):
+    heavy: tuple[Any, ...] = ({"n" * 50: 1}, [[]] * 50, [[[], []]] * 20)
+    for more in heavy:
         rows = [{"key": key, "more": more} for key in range(4)]
         found = windows([write_rows(tmp_path / "in.jsonl", rows)], 1000)
         assert [keys(window) for window in found] == [[0, 1], [2, 3]], f"{more} has no weight"
