@@ -53,6 +53,7 @@ def test_the_demonstration_ends_with_a_run_scores_and_a_report(
     for part in ("always the commonest", "trained on 20", "battery: ", "overall: negative", "made up", str(out)):
         assert part in result.out
     assert "Model card" in (out / "report.html").read_text("utf-8")
+    assert "What they dislike" in (out / "insights.html").read_text("utf-8")
     assert pssa.load(out / "run").predict("Great view, but the waiter was rude.", "waiter").label == "negative"
     found = command("demo", "--out", tmp_path / "json", "--json").json
     assert (found["run"], Path(found["report"]).is_file()) == (str(tmp_path / "json" / "run"), True)

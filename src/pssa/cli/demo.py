@@ -1,8 +1,9 @@
-"""`pssa demo`: what the starter finds in five reviews, then what it learns from 200 labels, in about a minute."""
+"""`pssa demo`: what the starter finds in five reviews and in many, then what it learns from 200 labels, in about a minute."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,13 +49,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show what the starter finds in five short reviews. Then let it learn from labelled instances of made-up reviews, as
-    `pssa train` does, score both on the rest of them, and write a report for the browser.
+    """Show what the starter finds in five short reviews, and write a page about many. Then let it learn from labelled
+    instances of made-up reviews, as `pssa train` does, score both on the rest of them, and write a report for the browser.
 
     pssa demo
     pssa demo --out runs/demo
     """
     from pssa.data import embedded
+    from pssa.insights import InsightsJob, make_insights
     from pssa.report.run_report import write_report
     from pssa.runs import load
     from pssa.runs.evaluate import evaluate
@@ -67,21 +69,35 @@ def run(arguments: argparse.Namespace) -> int:
     out = next(path for path in names if not path.exists())
     starter = load(STARTER)
     found = judge(starter, list(_REVIEWS))
+    out.mkdir(parents=True)
+    train, test = embedded.load("train"), embedded.load("test")
+    with (out / "reviews.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [["text"], *([text] for text in dict.fromkeys(each.text for each in (*train, *test)))]
+        )
+    insights = make_insights(InsightsJob((str(out / "reviews.csv"),), out / "insights.html"))
     if not arguments.json:
         _show_starter(found, starter.saliency)
-        say(f"\n2. It goes on from {_N_LABELS} labels of your own, as pssa train does; here of made-up reviews.")
-        say("   This takes less than a minute:")
-    out.mkdir(parents=True)
-    few, test = embedded.load("train").select(range(_N_LABELS)), embedded.load("test")
+        say(f"\n2. What {insights.reviews} made-up reviews say, for your browser: {insights.page}")
+        say(f"\n3. It goes on from {_N_LABELS} labels of your own, as pssa train does; here of made-up reviews.")
+        say("   This takes about a minute:")
     with TrainingProgress() as bars:
-        write_run(few, out / "run", observer=bars, progress=False)
+        write_run(train.select(range(_N_LABELS)), out / "run", observer=bars, progress=False)
     classifiers = {"starter": starter, "trained": load(out / "run")}
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
     report = write_report(out / "run", out / "report.html", data=test, sample=_SAMPLE)
     if arguments.json:
         scores = {name: result.scores.as_dict() for name, result in results.items()}
         items = [as_dict(text, answers) for text, answers in zip(_REVIEWS, found, strict=True)]
-        print_json({"run": str(out / "run"), "report": str(report), "test": scores, "starter": items})
+        print_json(
+            {
+                "run": str(out / "run"),
+                "report": str(report),
+                "insights": insights.page,
+                "test": scores,
+                "starter": items,
+            }
+        )
         return 0
     _show_predictions(classifiers)
     _show_scores(results)
@@ -122,7 +138,7 @@ def _show_predictions(classifiers: dict[str, Classifier]) -> None:
             for answer in answers
         ]
         rows.append([f"{text}\n{aspect}: {right}", *predicted])
-    title = "\n3. Predicted labels and probabilities; below each text its aspect and the right answer"
+    title = "\n4. Predicted labels and probabilities; below each text its aspect and the right answer"
     print_table(title, ("", *classifiers), rows)
 
 
@@ -134,5 +150,5 @@ def _show_scores(results: dict[str, Evaluation]) -> None:
         (f"trained on {_N_LABELS} labels", results["trained"].scores),
     ]
     cells = [[name, percent(scores.accuracy), percent(scores.macro_f1)] for name, scores in rows]
-    print_table(f"\n4. Scores on {majority.instances} other instances", ("", "accuracy", "macro-F1"), cells)
+    print_table(f"\n5. Scores on {majority.instances} other instances", ("", "accuracy", "macro-F1"), cells)
     say("The reviews are made up: these scores say nothing about yours (docs/how-to/starter.md has real ones).")

@@ -43,7 +43,7 @@ from pssa.runs.run_names import STARTER, is_starter, lend_starter, name_run, res
 
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
-_N_TRAINED = 4  # aspects that tell what a model was trained on
+_N_TRAINED = 6  # aspects that tell what a model was trained on
 _ALIKE = 0.9, 0.6  # shares of words and aspects that a model knows in reviews like its training texts
 _LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
 _STEP_ROWS = 5000  # between two reports of progress

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -282,13 +282,19 @@ def _held_out(runtime: JointRuntime, reviews: Sequence[Review]) -> HeldOut:
 
 
 def _profile(sources: Sequence[AnnotatedSentences]) -> InputProfile:
-    """Describe the training texts. An encoder knows aspects that it has not seen, so the commonest are kept, to be named."""
-    examples, named = [], Counter[str]()
-    for review in (review for source in sources for review in source.sentences):
-        if words := tokenize(review.text):
-            examples.append(Example("0", review.text, review.text, words, (0, 1)))
-        named.update(review.text[start:end].casefold() for start, end in review.aspects)
-    commonest = tuple(name for name, _ in named.most_common(_N_NAMED))
+    """Describe the training texts. An encoder knows aspects that it has not seen, so the commonest are kept, to be named: by
+    their mean share of the sources, since one that marks many aspects would speak for all.
+    """
+    examples, shares = [], defaultdict[str, float](float)
+    for source in {id(source): source for source in sources}.values():
+        own = Counter[str]()
+        for review in source.sentences:
+            if words := tokenize(review.text):
+                examples.append(Example("0", review.text, review.text, words, (0, 1)))
+            own.update(review.text[start:end].casefold() for start, end in review.aspects)
+        for name, count in own.items():
+            shares[name] += count / own.total()
+    commonest = tuple(sorted(shares, key=shares.__getitem__, reverse=True)[:_N_NAMED])
     return replace(InputProfile.of(examples), aspects=commonest, notes_aspects=False)
 
 
