@@ -103,11 +103,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    found = [exhibits.find(name) for name in exhibits.names()]
-    wide = max(len(exhibit.name) for exhibit in found)
-    for title, beyond in (("In the paper", False), ("Beyond the paper", True)):
+    wide = max(map(len, exhibits.names()))
+    for title, names in exhibits.PAGES.items():
         print(f"{title}:")
-        for exhibit in (exhibit for exhibit in found if exhibit.beyond == beyond):
+        for exhibit in map(exhibits.find, names):
             needs = f" (needs {', '.join(exhibit.needs)})" if exhibit.needs else ""
             print(f"  {exhibit.name:<{wide}}  {exhibit.title}{needs}")
     return 0

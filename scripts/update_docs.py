@@ -179,8 +179,10 @@ def contrast_table() -> str:
 
 def headlines() -> str:
     """Return the README's sentences about results: what the paper claims, and where evidence pays."""
-    findings = findings_of(read_exhibits(RESULTS))
-    return "".join(f"- {headline(name, findings[name], 'results/')}\n" for name in _README_FINDINGS)
+    shown = {each.name: each for each in read_exhibits(RESULTS)}
+    findings = findings_of(list(shown.values()))
+    lines = (headline(name, findings[name], shown[name].title, "results/") for name in _README_FINDINGS)
+    return "".join(f"- {line}\n" for line in lines)
 
 
 def command_reference() -> str:

@@ -27,7 +27,6 @@ from paper.experiments.cells import (
     Cell,
     Mining,
     Setting,
-    Timing,
     Training,
     describe,
     mining_method,
@@ -74,11 +73,6 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
             chosen = place | dict(cell.settings) | {"evidence": "mined"}
             chosen["gamma"] = choose_penalty(Config().updated(chosen), mining_method(cell.evidence[0])).gamma
             runs = [_changed(_SUPERVISED, settings(**chosen), "supervision")]
-        case Timing():
-            runs = [
-                _changed(method, settings(**place | {"method": method}), "mining", "supervision")
-                for method in cell.methods
-            ]
     return [run for run in runs if run]
 
 

@@ -1,4 +1,4 @@
-"""Cells, the units of an experiment: a model trained and tested, evidence mined, a trained model analysed, methods timed.
+"""Cells, the units of an experiment: a model trained and tested, evidence mined, a trained model analysed.
 
 A cell is a value that holds everything that decides its outcome, except the content of the files, which `Resources` adds. Equal
 cells are one cell: exhibits that share a baseline or mined evidence share its record.
@@ -84,19 +84,10 @@ class Training:
         return dict(self.settings).get("final_start") == "initial"
 
     @property
-    def is_baseline(self) -> bool:
-        """Whether other cells compare with it and use its number of epochs."""
-        return self == Training(self.place)
-
-    @property
     def needs(self) -> tuple[Cell, ...]:
-        """The baseline's number of epochs, and the evidence."""
-        return () if self.is_baseline else (Training(self.place), *self.evidence)
-
-    @property
-    def finds_epochs(self) -> bool:
-        """Whether it searches its own number of epochs, since its epochs are not those of the baseline."""
-        return "augment" in dict(self.settings)
+        """The baseline, whose number of epochs others use, and the evidence."""
+        baseline = Training(self.place)
+        return () if self == baseline else (baseline, *self.evidence)
 
 
 @dataclass(frozen=True)
@@ -120,18 +111,8 @@ class Analysis:
         return (self.training,)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Wall times of whole methods, one after the other in one process, so that they can be compared."""
-
-    place: Place
-    methods: tuple[str, ...]  # the first is what the others are compared with
-    needs: ClassVar[tuple[Cell, ...]] = ()  # every method runs from the start, as `pssa train` does
-    needs_weights: ClassVar[bool] = False
-
-
-Cell = Mining | Training | Analysis | Timing
-_KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "look", Timing: "timing"}  # in the ledger
+Cell = Mining | Training | Analysis
+_KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "look"}  # in the ledger
 
 
 def mining_method(mining: Mining) -> str:
@@ -161,8 +142,6 @@ def cell_name(cell: Cell) -> str:
             words += [f"above {cell.above:g}"] if cell.above else []
         case Analysis():
             words.append(f"look {cell.what}" + (f" on {cell.on}" if cell.on else ""))
-        case Timing():
-            words.append("timing")
     words += ["small encoder"] if place.small_encoder else []
     if place.share < 1:
         words.append(f"{place.share:.0%}")

@@ -179,6 +179,11 @@ def gather(lookup: RecordLookup, cells: Mapping[int, Cell]) -> Row:
     return {seed: record for seed, record in found.items() if record is not None}
 
 
+def gather_found(lookup: RecordLookup, analyses: Mapping[int, Cell]) -> dict[int, Record]:
+    """Return what the analyses that exist have found, by seed."""
+    return {seed: record["found"] for seed, record in gather(lookup, analyses).items()}
+
+
 def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
     """Return mean and standard deviation in points; a single value has no deviation."""
     points = [100 * value for value in values]

@@ -56,7 +56,7 @@ def describe_evidence(evidence: Evidence, corpus: Corpus, human: Evidence | None
     """
     counts = word_counts(corpus)
     rounds: dict[int, dict[str, Any]] = {}
-    marks = _marks(human) if human else None
+    marks = [frozenset(each.word for each in example.findings) for example in human.examples] if human else None
     for number, example in enumerate(evidence.examples):
         for finding in example.findings:
             row = rounds.setdefault(
@@ -90,10 +90,6 @@ def _compare(row: dict[str, Any], finding: Finding, label: str, marked: frozense
     if marked:
         row["judged"][label] = row["judged"].get(label, 0) + 1
         row["marked"][label] = row["marked"].get(label, 0) + (finding.word in marked)
-
-
-def _marks(human: Evidence) -> list[frozenset[int]]:
-    return [frozenset(finding.word for finding in example.findings) for example in human.examples]
 
 
 def _by_score(examples: Sequence[tuple[ExampleEvidence, frozenset[int]]]) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from graphlib import TopologicalSorter
 
-from paper.experiments.cells import Cell, Mining, Timing, Training, cell_name
+from paper.experiments.cells import Cell, Mining, Training, cell_name
 from paper.experiments.ledger import Ledger, Record
 from paper.experiments.provenance import Environment, now
 from paper.experiments.work import CellJob, execute_cell
@@ -214,14 +214,15 @@ class CellSchedule:
     def _can_start(self, cell: Cell, n_workers: int) -> bool:
         if any(need in self._open for need in cell.needs):
             return False
-        if any(isinstance(each, Timing) or each in self._lost for each in (cell, *self._running.values())):
+        if any(each in self._lost for each in (cell, *self._running.values())):
             return not self._running  # it runs alone
         return len(self._running) < n_workers
 
     def _job(self, cell: Cell) -> CellJob:
         baseline = self.ledger.find(self.workspace.key(Training(cell.place)))
-        is_free = isinstance(cell, Timing) or (isinstance(cell, Training) and cell.finds_epochs)
-        epochs = 0 if baseline is None or is_free else int(baseline["epochs"])
+        # With more instances an epoch is another one than that of the baseline.
+        searches = isinstance(cell, Training) and "augment" in dict(cell.settings)
+        epochs = 0 if baseline is None or searches else int(baseline["epochs"])
         keep = isinstance(cell, Training) and self._is_needed(cell)
         return CellJob(cell, self.workspace, epochs, keep)
 

@@ -19,7 +19,7 @@ class StageTimer(Observer):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.curve: list[tuple[float, float]] = []  # accuracy and macro-F1 on test, by epoch
-        self._began = self._ended = now()
+        self._began = self._ended = _now()
         self._tested: tuple[PlaceContext, nn.Module] | None = None
 
     def test_each_epoch(self, context: PlaceContext, model: nn.Module) -> None:
@@ -28,35 +28,32 @@ class StageTimer(Observer):
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Start the clock."""
-        self._began = now()
+        self._began = _now()
 
     def on_epoch(self, record: EpochRecord) -> None:
         """Test the model; the time that takes is not counted."""
         if self._tested is None:
             return
-        began = now()
+        began = _now()
         context, model = self._tested
         labels = context.run.config.data.labels
         classes = predict_classes(model, context.run.index(context.test)).tolist()
         scores = score([example.label or "" for example in context.test], [labels[one] for one in classes], labels)
         self.curve.append((scores.accuracy, scores.macro_f1))
-        self._began += now() - began
+        self._began += _now() - began
 
     def on_stage_end(self, stage: str) -> None:
         """Stop the clock."""
-        self._ended = now()
+        self._ended = _now()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + self._ended - self._began
 
     def on_round(self, report: RoundReport) -> None:
         """Count the seconds since the last training as those of a round of mining."""
         name = f"mine-{report.iteration}"
-        self.seconds[name] = self.seconds.get(name, 0.0) + now() - self._ended
+        self.seconds[name] = self.seconds.get(name, 0.0) + _now() - self._ended
 
 
-def now() -> float:
-    """Return seconds; on a single core those that this process computed, since others may use the core too."""
+def _now() -> float:
     if torch.cuda.is_available():
         torch.cuda.synchronize()
-    elif torch.get_num_threads() == 1:
-        return time.process_time()
     return time.perf_counter()

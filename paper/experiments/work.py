@@ -1,18 +1,12 @@
-"""Execution of one cell, in any process: train, mine, analyse or time, and return a record."""
+"""Execution of one cell, in any process: train, mine, analyse, and return a record."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from pathlib import Path
-from typing import Any
 
-import torch
 from torch import nn
 
 from paper.experiments import analyses
@@ -24,7 +18,6 @@ from paper.experiments.cells import (
     Analysis,
     Cell,
     Mining,
-    Timing,
     Training,
     describe,
     mining_method,
@@ -33,20 +26,18 @@ from paper.experiments.corrections import correct_sentences
 from paper.experiments.ledger import Record
 from paper.experiments.mining_stats import common_words, describe_evidence, random_words
 from paper.experiments.provenance import device_name
-from paper.experiments.timing import StageTimer, now
+from paper.experiments.timing import StageTimer
 from paper.experiments.workspace import PlaceContext, Workspace
 from pssa import models
-from pssa.data import Corpus
 from pssa.data.evidence import Evidence, keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score
-from pssa.runs import Config, load, methods
+from pssa.runs import load, methods
 from pssa.runs.methods import Trained
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.torch_runtime import TorchRuntime
-from pssa.runs.training_run import write_run
 
 
 @dataclass(frozen=True)
@@ -81,8 +72,6 @@ def execute_cell(job: CellJob) -> Record:
             found = _mine(job, job.cell)
         case Analysis():
             found = _analyse(job, job.cell)
-        case Timing():
-            found = _time(job, job.cell)
     spent = time.perf_counter() - began
     resources = job.workspace.resources
     known = {"key": job.key, "cell": describe(job.cell), "files": resources.files_of(job.cell)}
@@ -211,49 +200,6 @@ def _analyse(job: CellJob, cell: Analysis) -> Record:
     evidence = _evidence(job, cell.training) if cell.training.evidence else None
     given = analyses.AnalysisInput(classifier, train_corpus, test, rows, evidence)
     return {"found": analyses.find(cell.what)(given, **dict(cell.settings))}
-
-
-def _time(job: CellJob, cell: Timing) -> Record:
-    """Run every method as `pssa train` does, from reading the files to the last file written."""
-    resources, place = job.workspace.resources, cell.place
-    folder = job.workspace.timing(cell)
-    shutil.rmtree(folder, ignore_errors=True)
-    corpus, test = resources.corpora(place)
-    settings = resources.settings_in(place)
-    source = resources.sources[place.data].train
-    spent: dict[str, Any] = {}
-    # The first run of a process also loads libraries and warms the device up; it is done twice.
-    with _all_cores():
-        for number, method in enumerate((cell.methods[0], *cell.methods)):
-            out = folder / f"{number}-{method}"
-            out.parent.mkdir(parents=True, exist_ok=True)
-            spent[method] = _time_one(out, source, test, settings | {"method": method})
-            shutil.rmtree(out)
-    shutil.rmtree(folder)
-    return {"methods": spent, "instances": len(corpus), "tested": len(test)}
-
-
-@contextmanager
-def _all_cores() -> Iterator[None]:
-    """Use all cores that this process may use: other cells of the process have a share."""
-    share = torch.get_num_threads()
-    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(share)
-
-
-def _time_one(out: Path, source: Path, test: Corpus, settings: Mapping[str, Any]) -> dict[str, Any]:
-    timer = StageTimer()
-    began = now()
-    config = Config().updated(settings)  # settings of all methods, used or not
-    write_run(source, out, observer=timer, config=config, progress=False)
-    trained = now()
-    classifier = load(out, device=settings["device"])
-    loaded = now()
-    classifier.torch.predicted_labels(test.examples)
-    return {"train": trained - began, "test": now() - loaded, "stages": timer.seconds}
 
 
 def _keep_weights(job: CellJob, context: PlaceContext, model: nn.Module) -> None:

@@ -2,7 +2,6 @@
 
     OUT/evidence/KEY.jsonl   mined evidence, kept
     OUT/weights/KEY/         a trained model, as long as another cell needs it
-    OUT/timing/KEY/          the runs of a timing, while it is in progress
     OUT/vectors/             rows of vector files, shared by all
 
 Evidence and weights lie under the key of the cell that made them, so no two cells write the same file. Shared files are written
@@ -71,18 +70,12 @@ class Workspace:
         """Remove a trained model."""
         shutil.rmtree(self.weights(cell), ignore_errors=True)
 
-    def timing(self, cell: Cell) -> Path:
-        """Return where the runs of a timing lie while it is in progress."""
-        return self.folder / "timing" / self.key(cell)
-
     def clear(self, cells: Iterable[Cell]) -> None:
         """Remove temporary files of these cells, which a killed process leaves behind; nobody else's files."""
         for cell in cells:
-            for path in (self.weights(cell), self.timing(cell)):
-                shutil.rmtree(path, ignore_errors=True)
-        for name in ("weights", "timing"):
-            with suppress(OSError):  # it does not exist, or holds files of others
-                (self.folder / name).rmdir()
+            self.drop_weights(cell)
+        with suppress(OSError):  # it does not exist, or holds files of others
+            (self.folder / "weights").rmdir()
 
     def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> PlaceContext:
         """Return a context with the place's data and these settings."""

@@ -85,6 +85,13 @@ class PlotLine:
     spread: tuple[float | None, ...] = ()  # by point; None: a single measurement; empty: no point has one
 
 
+def plot_line(name: str, shares: Mapping[float, Sequence[float]]) -> PlotLine:
+    """Return the means of shares by place, in points, with their standard deviations; places without any are left out."""
+    found = {float(x): mean_and_std(values) for x, values in sorted(shares.items()) if values}
+    means, spreads = zip(*found.values(), strict=True) if found else ((), ())
+    return PlotLine(name, tuple(found), means, spreads)
+
+
 Panel = tuple[str, tuple[PlotLine, ...]]  # one of the plots of a figure: its title and lines
 
 
@@ -232,5 +239,4 @@ class Exhibit:
     cells: Callable[[Scope], Iterable[Cell]]
     show: Callable[[Scope, RecordLookup], Sequence[Part]]
     needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
-    beyond: bool = False  # whether it goes beyond the paper
     encoders: EncoderUse = EncoderUse()

@@ -8,30 +8,25 @@ Everything follows from the tables in the folder, so that new measurements appea
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import escape
 
 from paper.studies.exhibit import Figure, KeyFinding, Part, Table, TableLookup
-from paper.studies.exhibits import reading_order
+from paper.studies.exhibits import page_of, reading_order
 from paper.studies.findings import FINDINGS
-from paper.studies.pages import TABLES, ShownExhibit
+from paper.studies.pages import TABLES, ShownExhibit, fill_block, section_link
 from paper.studies.strip_plot import WIDTH, describe, draw_strip_plot
 from paper.studies.tables import escape_markdown, points_table
 from pssa.data.files import write_atomically
 
 PICTURE = "finding.svg"
-_BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
-_MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
-_NEW = f"# Results\n\n{_BEGIN}{_END}\n"
+_BLOCK = "findings"
+_NEW = "# Results\n\n<!-- begin findings -->\n<!-- end findings -->\n"
 _CONTROLS = (
     "Differences are to two trainings of the same model without evidence, pooled, with 95 % intervals in brackets."
 )
-_OTHER_VECTORS = "These models start from other word vectors (`{}`) than those of the other pages."
 _LEGEND = (
     "In the pictures, a large dot is a mean, a small dot one model on one data set, a hollow dot a control, and a diamond the "
     "paper's number."
@@ -64,23 +59,17 @@ def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
 
 
 def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, KeyFinding]:
-    """Return the findings by exhibit, in the order of the page; one on other word vectors than most says so."""
-    usual = Counter(vectors for each in shown if (vectors := each.facts.get("vectors"))).most_common(1)
-    found = {}
-    for each in shown:
-        finding, vectors = find_finding(each.name, each.tables), each.facts.get("vectors")
-        if finding and vectors and vectors != usual[0][0]:
-            finding = replace(finding, answer=f"{finding.answer} {_OTHER_VECTORS.format(vectors)}")
-        if finding:
-            found[each.name] = finding
-    return {name: found[name] for name in FINDINGS if name in found}
+    """Return the findings by exhibit, in the order of the page."""
+    tables = {each.name: each.tables for each in shown}
+    found = {name: find_finding(name, tables[name]) for name in FINDINGS if name in tables}
+    return {name: finding for name, finding in found.items() if finding}
 
 
 def write_front_page(folder: Path) -> Path:
     """Write the first page of a folder and its pictures; return its path."""
     page = folder / "README.md"
     text = page.read_text("utf-8") if page.is_file() else _NEW
-    written = fill_front_page(text, front_page(read_exhibits(folder)))
+    written = fill_block(text, _BLOCK, front_page(read_exhibits(folder)))
     if written != text or not page.is_file():
         write_atomically(page, written.encode())
     write_pictures(folder)
@@ -99,39 +88,36 @@ def write_pictures(folder: Path) -> None:
             picture.unlink(missing_ok=True)
 
 
-def fill_front_page(text: str, content: str) -> str:
-    """Return a page with this content between its marks; a page without marks is somebody's own and stays."""
-    return _MARKED.sub(lambda found: found[1] + content + found[2], text, count=1)
-
-
 def front_page(shown: Sequence[ShownExhibit]) -> str:
-    """Return the findings and the list of tables as Markdown."""
-    findings = [_finding_block(name, finding) for name, finding in findings_of(shown).items()]
+    """Return the findings and the list of pages as Markdown."""
+    found, titles = findings_of(shown), {each.name: each.title for each in shown}
+    findings = [_finding_block(name, finding, titles[name]) for name, finding in found.items()]
     blocks = [" ".join([_CONTROLS, _LEGEND] if findings else [_FILES]), *findings, *([_FILES] if findings else [])]
-    for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
-        rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
-        if rows:
-            blocks.append("\n".join([f"## {title}\n", "| page | shows |", "|---|---|", *rows]))
+    sections: dict[tuple[str, str], list[str]] = {}
+    for each in shown:
+        sections.setdefault(page_of(each.name), []).append(_section(each))
+    rows = [f"| [{title}]({name}.md) | {'; '.join(each)} |" for (name, title), each in sections.items()]
+    blocks.append("\n".join(["## Pages\n", "| page | sections |", "|---|---|", *rows]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _finding_block(name: str, finding: KeyFinding) -> str:
+def _finding_block(name: str, finding: KeyFinding, title: str) -> str:
     # A float: beside the text on a wide screen, above it on a narrow one.
     alt = escape(describe(finding.plot))
     picture = f'<img align="left" width="{WIDTH}" src="{name}/{PICTURE}" alt="{alt}">'
-    return f'{picture}\n\n{headline(name, finding)}<br clear="left">'
+    return f'{picture}\n\n{headline(name, finding, title)}<br clear="left">'
 
 
-def headline(name: str, finding: KeyFinding, folder: str = "") -> str:
-    """Return a finding as one line of Markdown without its details, which its own page has.
+def headline(name: str, finding: KeyFinding, title: str, folder: str = "") -> str:
+    """Return a finding as one line of Markdown without its details, which its own section has.
 
+    :param title: of its exhibit.
     :param folder: where the exhibits are, for a page elsewhere.
     """
     text = " ".join(filter(None, (finding.claim, finding.answer)))
-    return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)** {escape_markdown(text)}"
+    return f"**[{escape_markdown(finding.question)}]({folder}{section_link(name, title)})** {escape_markdown(text)}"
 
 
-def _exhibit_row(shown: ShownExhibit) -> str:
-    name = shown.name
-    missing = f"; {count} cells missing" if (count := shown.facts.get("missing")) else ""
-    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} |"
+def _section(shown: ShownExhibit) -> str:
+    missing = f" ({count} cells missing)" if (count := shown.missing) else ""
+    return f"[{escape_markdown(shown.title)}]({section_link(shown.name, shown.title)}){missing}"

@@ -1,6 +1,6 @@
 """Exhibits as files in a folder. Every file is written whole or not at all.
 
-OUT/NAME.md              the exhibit
+OUT/PAGE.md              a page with a section for each of its exhibits; text of your own around these stays
 OUT/NAME/tables.json     its tables and the points of its figures with the numbers in full, for programs and the first page
 OUT/NAME/PART.svg        each of its figures and pictures
 OUT/NAME/PART.csv ...    on request: tables as CSV and LaTeX, figures as PNG
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from markupsafe import escape
 
 from paper.studies import tables
 from paper.studies.exhibit import Details, Exhibit, Figure, Part, Picture, Table, Value
+from paper.studies.exhibits import page_of
 from paper.studies.figures import draw
 from pssa.data.files import write_atomically
 from pssa.errors import InputError
@@ -36,11 +37,8 @@ class ShownExhibit:
 
     name: str
     title: str
-    beyond: bool
     tables: Mapping[str, Table]  # and figures, as tables of their points
-    facts: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # such as `missing`, the number of its cells without an outcome
+    missing: str = ""  # such as `3 of 40`: its cells without an outcome
     files: tuple[str, ...] = ()  # beside it
 
     @classmethod
@@ -55,19 +53,19 @@ class ShownExhibit:
             found = {table.name: table for table in known}
             # Anybody may have changed the list: a name must be that of a file in this folder.
             files = tuple(name for name in stored["files"] if _FILE_NAME.fullmatch(name))
-            return cls(stored["name"], stored["title"], stored["beyond"], found, stored["facts"], files)
+            return cls(stored["name"], stored["title"], found, stored["missing"], files)
         except (ValueError, TypeError, LookupError) as error:
             raise InputError(f"{path} holds no tables of an exhibit; remove it and show its exhibit again") from error
 
 
 def write_exhibit(
-    folder: Path, exhibit: Exhibit, parts: Sequence[Part], facts: Mapping[str, Any] | None = None, files: bool = False
+    folder: Path, exhibit: Exhibit, parts: Sequence[Part], missing: str = "", files: bool = False
 ) -> None:
     """Write all files of an exhibit.
 
     Files that it had when it was last shown in this folder, and has no more, are removed; other files are the user's own.
 
-    :param facts: further values for `tables.json`.
+    :param missing: cells without an outcome, such as `3 of 40`, for the first page.
     :param files: also write CSV, LaTeX and PNG.
     :raises ValueError: if two parts would have the same files, or a name cannot be the name of a file.
     """
@@ -93,10 +91,28 @@ def write_exhibit(
         _write(home / name, content)
     for name in set(before) - written.keys():
         (home / name).unlink(missing_ok=True)
-    about = {"name": exhibit.name, "title": exhibit.title, "beyond": exhibit.beyond, "facts": dict(facts or {})}
+    about = {"name": exhibit.name, "title": exhibit.title, "missing": missing}
     values = {**about, "files": list(written), "tables": [tables.table_values(table) for table in stored]}
     _write(home / TABLES, _one_row_a_line(values))
-    _write(folder / f"{exhibit.name}.md", document)
+    name, title = page_of(exhibit.name)
+    page = folder / f"{name}.md"
+    text = page.read_text("utf-8") if page.is_file() else f"# {title}\n"
+    _write(page, fill_block(text, f"exhibit {exhibit.name}", document, append=True))
+
+
+def fill_block(text: str, name: str, content: str, append: bool = False) -> str:
+    """Return a page with this content between the marks of a block; a page without the block stays, or gets it at its end."""
+    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
+    if append and begin not in text:
+        text = f"{text}\n{begin}{end}\n"
+    before, found, after = text.partition(begin)
+    return f"{before}{begin}{content}{end}{after.partition(end)[2]}" if found else text
+
+
+def section_link(exhibit: str, title: str) -> str:
+    """Return the address of an exhibit's section."""
+    anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+    return f"{page_of(exhibit)[0]}.md#{anchor}"
 
 
 def _one_row_a_line(values: Mapping[str, Any]) -> str:
@@ -144,14 +160,17 @@ def _is_outcome(column: str, value: Value) -> bool:
 
 
 def markdown_document(exhibit: Exhibit, parts: Sequence[Part]) -> str:
-    """Return the whole exhibit as Markdown; pictures are in a folder of its name."""
-    blocks = [f"# {tables.escape_markdown(exhibit.title)}"]
+    """Return the exhibit as a section in Markdown; pictures are in a folder of its name.
+
+    Tables that repeat the columns of an earlier one are folded, and a note appears once.
+    """
+    blocks, seen = [f"## {tables.escape_markdown(exhibit.title)}"], set[tuple[str, ...]]()
     for part in parts:
-        blocks += _markdown_blocks(part, exhibit.name)
+        blocks += _markdown_blocks(part, exhibit.name, seen)
     return "\n\n".join(blocks) + "\n"
 
 
-def _markdown_blocks(part: Part, folder: str) -> Iterator[str]:
+def _markdown_blocks(part: Part, folder: str, seen: set[tuple[str, ...]]) -> Iterator[str]:
     if isinstance(part, str):
         yield _markdown_paragraph(part)
         return
@@ -162,18 +181,21 @@ def _markdown_blocks(part: Part, folder: str) -> Iterator[str]:
         yield from _folded(part.summary, inner)
         return
     title = tables.escape_markdown(part.title)
-    yield f"## {title}"
+    yield f"### {title}"
     if not isinstance(part, Table):
         yield f"![{title}]({folder}/{part.name}.svg)"
     if isinstance(part, Picture):
         return
     table = tables.grid_table(part) if isinstance(part, Figure) else part
     shown = tables.markdown_table(table)
-    if len(table.rows) > _N_ROWS:
-        yield from _folded(f"{len(table.rows)} rows by {', '.join(table.columns)}", [shown])
+    notes = [note for note in part.notes if (note,) not in seen]
+    if len(table.rows) > _N_ROWS or table.columns in seen:
+        rows = f"{len(table.rows)} {'row' if len(table.rows) == 1 else 'rows'}"
+        yield from _folded(f"{rows} by {', '.join(table.columns)}", [shown])
     else:
         yield shown
-    yield from map(_markdown_paragraph, part.notes)
+    yield from map(_markdown_paragraph, notes)
+    seen |= {table.columns, *((note,) for note in notes)}
 
 
 def _folded(summary: str, blocks: Iterable[str]) -> Iterator[str]:

@@ -60,8 +60,7 @@ CORPUS_SIZE: dict[float, dict[PaperRow, Scores]] = {
     1.0: {row: scores for row, scores in RANDOM_MASKING.items() if row[1] != "+RM-AS"},
 }
 SELF_ATTENTION = _scores("self_attention")  # in place of the method: the heads whose self-attention is refined
-_TRAINING, _TESTING = _per_data("training_seconds"), _per_data("testing_seconds")
-SPEED: dict[PaperRow, tuple[float, float]] = {row: (_TRAINING[row], _TESTING[row]) for row in _TRAINING}  # seconds
+SPEED: dict[PaperRow, float] = _per_data("training_seconds")
 SPEED_PARTS = _per_data("part_seconds")  # (method, part, data set): seconds, of BERTABSA-ATT
 # (line of LAPTOP's test file, word): attention of BERTABSA, BERTABSA-ATT and BERTABSA-ATT (+PG-AS)
 CASE_STUDY: dict[tuple[int, str], list[float]] = {

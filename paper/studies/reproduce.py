@@ -10,6 +10,7 @@ After a kill or an interrupt the same call resumes: cells with a record are not 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,13 +31,14 @@ from paper.experiments.resources import Scope
 from paper.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
 from paper.experiments.sources import find_commits
 from paper.experiments.workspace import Workspace
-from paper.studies.exhibit import Exhibit, Part
+from paper.studies.exhibit import Details, Exhibit, Part, Table
 from paper.studies.filters import Selection, choose, untrainable_models
 from paper.studies.front_page import in_short, write_front_page
 from paper.studies.pages import drop_empty_rows, write_exhibit
-from paper.studies.provenance_notes import describe_provenance
 from pssa.errors import InputError, PssaWarning
 from pssa.models import uses_encoder
+
+_INCOMPLETE = "Incomplete: {} of {} cells have no outcome yet, or failed; their fields are empty or left out."
 
 
 @dataclass(frozen=True)
@@ -214,16 +216,12 @@ class _Results:
                 continue
             provenance, made = origins.of(cells)
             try:
-                about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
-                shown = [*about, *parts, describe_provenance(provenance, made)]
                 missing = sum(lookup(cell) is None for cell in cells)
-                vectors = self.scope.resources.vectors
-                has_vectors = any(not uses_encoder(cell.place.model) for cell in cells)
-                facts = {
-                    "missing": f"{missing} of {len(cells)}" if missing else "",
-                    "vectors": vectors.name if vectors and has_vectors else "",
-                }
-                write_exhibit(self.out, exhibit, shown, facts, self.files)
+                about = [*in_short(exhibit.name, parts), *self._starting_points(cells)]
+                about += [_INCOMPLETE.format(missing, len(cells))] if missing else []
+                shown = [*about, *parts, _describe_provenance(provenance, made)]
+                unmeasured = f"{missing} of {len(cells)}" if missing else ""
+                write_exhibit(self.out, exhibit, shown, unmeasured, self.files)
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken
@@ -234,7 +232,8 @@ class _Results:
         for place in (cell.place for cell in cells):
             if name := self._start(place):
                 seeds[name] = max(seeds.get(name, 0), place.seed + 1)
-        found = [f"{name} ({_at_most(count)})" for name, count in sorted(seeds.items(), reverse=True)]
+        counts = sorted(seeds.items(), reverse=True)
+        found = [f"{name} (at most {count} {'seed' if count == 1 else 'seeds'})" for name, count in counts]
         beside = ", where the paper has BERT-large" if any(uses_encoder(cell.place.model) for cell in cells) else ""
         return [f"Models start from {' and '.join(found)}{beside}."] if found else []
 
@@ -275,13 +274,46 @@ def _recorded(lookup: RecordLookup, cells: Iterable[Cell]) -> Iterator[tuple[Cel
     return ((cell, record) for cell in with_needs(cells) if (record := lookup(cell)) is not None)
 
 
-def _at_most(seeds: int) -> str:
-    return f"at most {seeds} {'seed' if seeds == 1 else 'seeds'}"
+_UNKNOWN = "not recorded"
 
 
-def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
-    count = sum(lookup(cell) is None for cell in cells)
-    said = (
-        f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
-    )
-    return [said] if count else []
+def _describe_provenance(provenance: Provenance, made: Sequence[Contribution]) -> Details:
+    """Return the foot of an exhibit, a line that unfolds: who made its outcomes, of which files, and how it was shown."""
+    parts: list[Table | str] = [provenance.sentence()]
+    summary = _count(len(provenance.files), "file")
+    if made:
+        rows = tuple(
+            (
+                each["cells"],
+                *(f"`{each[name]}`" if each[name] else _UNKNOWN for name in ("commit", "sources")),
+                *(each["torch"], each["device"], _days([each])),
+            )
+            for each in made
+        )
+        parts.append(Table("made-by", "Outcomes", ("cells", "commit", "sources", "torch", "device", "finished"), rows))
+        devices: Counter[str] = Counter()
+        for each in made:
+            devices[each["device"] or "an unknown device"] += each["cells"]
+        device, *others = [name for name, _ in devices.most_common()]
+        days = _days(made)
+        commits = len({each["commit"] or each["sources"] for each in made})
+        told = [_count(devices.total(), "cell"), _count(commits, "commit")] + (
+            [f"finished {days}"] if days != _UNKNOWN else []
+        )
+        beside = f" and {_count(len(others), 'other device')}" if others else ""
+        summary = ", ".join([*told, f"on {device}{beside}"])
+    if provenance.files:
+        files = ", ".join(f"{name} `{digest}`" for name, digest in provenance.files.items())
+        parts.append(f"Files, by the beginning of their SHA-256: {files}.")
+    return Details(f"Provenance: {summary}", tuple(parts))
+
+
+def _days(made: Sequence[Contribution]) -> str:
+    """Return the days on which cells were finished, such as `2026-11-02 to 2026-11-05`."""
+    dated = [each for each in made if each.get("first_day")]
+    ends = [pick(each[name] for each in dated) for pick, name in ((min, "first_day"), (max, "last_day")) if dated]
+    return " to ".join(dict.fromkeys(ends)) or _UNKNOWN
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

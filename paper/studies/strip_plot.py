@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paper.studies.exhibit import StripPlot, StripRow
+from paper.studies.exhibit import StripPlot
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
 from pssa.report.svg import text_width
@@ -27,13 +27,13 @@ _ENVIRONMENT = make_environment(Path(__file__).parent / "templates")
 
 def draw_strip_plot(plot: StripPlot) -> str:
     """Return the drawing as SVG, as high as its rows need."""
-    axis = _Axis.of(plot)
+    axis, is_signed = _Axis.of(plot), plot.form.startswith("{:+")
     bottom = _HEAD + _LINE * len(plot.rows)
     return _ENVIRONMENT.get_template("strip_plot.svg.jinja").render(
         axis=plot.axis,
         label=describe(plot),
         rows=[_row(plot, axis, number) for number in range(len(plot.rows))],
-        ticks=[(axis.place(tick), _tick_text(plot, tick)) for tick in axis.ticks],
+        ticks=[(axis.place(tick), f"{tick:+g}" if is_signed and tick else f"{tick:g}") for tick in axis.ticks],
         origin=axis.place(plot.origin),
         size=(WIDTH, bottom + _FOOT),
         letters=(_SIZE, _SMALL),
@@ -44,10 +44,6 @@ def draw_strip_plot(plot: StripPlot) -> str:
 def describe(plot: StripPlot) -> str:
     """Return the plot in words, for people who cannot see it."""
     return f"{plot.axis}: {'; '.join(f'{row.name} {plot.number(row)}' for row in plot.rows)}"
-
-
-def _tick_text(plot: StripPlot, tick: float) -> str:
-    return f"{tick:+g}" if plot.form.startswith("{:+") and tick else f"{tick:g}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,11 @@ class _Axis:
 
     @classmethod
     def of(cls, plot: StripPlot) -> _Axis:
-        spots = [plot.origin, *(spot for row in plot.rows for spot in _spots(row))]
+        far = [row.error or 0.0 for row in plot.rows]
+        ends = (
+            spot for row, error in zip(plot.rows, far, strict=True) for spot in (row.mean - error, row.mean + error)
+        )
+        spots = [plot.origin, *ends, *(value for row in plot.rows for value in row.values)]
         low, high = min(spots), max(spots)
         step = _step((high - low) or 1.0)
         first, last = math.floor(low / step + 0.1), math.ceil(high / step - 0.1)
@@ -80,11 +80,6 @@ class _Axis:
         """Return where a value lies on the drawing."""
         share = (value - self.low) / ((self.high - self.low) or 1.0)
         return round(self.left + share * (self.right - self.left), 1)
-
-
-def _spots(row: StripRow) -> tuple[float, ...]:
-    far = row.error or 0.0
-    return (row.mean - far, row.mean + far, *row.values)
 
 
 def _step(spread: float) -> float:

@@ -27,7 +27,7 @@ ENCODER_MODELS = tuple(filter(models.uses_encoder, models.names()))
 OURS = {
     "quick": QUICK,
     "more": MORE,
-    "lacking": Exhibit("lacking", "Lacking", QUICK.cells, QUICK.show, ("encoder",), True),
+    "lacking": Exhibit("lacking", "Lacking", QUICK.cells, QUICK.show, ("encoder",)),
 }
 Ended = tuple[int, str, str]  # exit code and both streams
 Run = Callable[..., Ended]

@@ -258,14 +258,6 @@ def _last_is_higher(numbers: Sequence[float]) -> bool | None:
     return _last_is_lower(numbers[::-1])
 
 
-def _never_falls(numbers: Sequence[float]) -> bool:
-    return list(numbers) == sorted(numbers)
-
-
-def _is_uncorrelated(tau: Sequence[float]) -> bool | None:
-    return tau[0] < _UNCORRELATED if tau else None
-
-
 def _by_seed(
     numbers: Numbers,
     form: str,
@@ -355,9 +347,11 @@ MEASURES: dict[str, Measure] = {
     "common_first": _by_seed(partial(_opinion_frequencies, other="missed"), "{:.1f}", " against "),
     "later_is_rarer": _by_seed(partial(_opinion_frequencies, other="later"), "{:.1f}", " against "),
     "mostly_active": _by_seed(_kinds, "{:,}", " : ", least=1),
-    "rises_with_epsilon": _by_seed(_words_by_query, "{:,}", " → ", _never_falls, least=1),
+    "rises_with_epsilon": _by_seed(
+        _words_by_query, "{:,}", " → ", lambda numbers: list(numbers) == sorted(numbers), least=1
+    ),
     "noise_helps": _by_seed(_marked_shares, "{:.3f}", ", ", _last_is_higher),
-    "rank_correlation": _by_seed(_mean_tau, "tau {:.2f}", holds=_is_uncorrelated),
+    "rank_correlation": _by_seed(_mean_tau, "tau {:.2f}", holds=lambda tau: tau[0] < _UNCORRELATED if tau else None),
     "attention_spreads": attention_spreads,
     "attention_leaves": _by_seed(partial(_attention, kind="misleading"), "{:.3f}", " → "),
     "word_is_always_positive": word_is_always_positive,

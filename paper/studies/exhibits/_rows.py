@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from typing import Any
@@ -11,7 +11,7 @@ from paper.experiments.cells import Analysis, Cell, Mining, Place, Setting, Trai
 from paper.experiments.comparison import METRICS, Gain, Resampling, Row, average, compare, gather, mean_and_std, stars
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
-from paper.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured
+from paper.studies.exhibit import PAIR, FormattedValue, TableRow, format_mean, format_scores, not_measured
 from paper.studies.paper import GAMMA, Scores
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.settings import Config
@@ -64,6 +64,16 @@ class MethodRow:
         words = () if self.words == "both" else settings(words=self.words)
         chosen = (*words, *self.training, *dict(self.on).get(place.data, ()), *self._gamma(place.model))
         return Training(place, self.method, self.minings(place), self.rounds, settings=chosen)
+
+    def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> dict[int, Training]:
+        """Return the trainings by seed; none if the scope lacks the model, the data or its marked words.
+
+        :param changes: of the places.
+        """
+        if "human" in self.mined_by and not scope.has_opinion_words(data):
+            return {}
+        places = (replace(place, **changes) for place in scope.places(model, data, seeds))
+        return {place.seed: self.training_in(place) for place in places}
 
     def _gamma(self, model: str) -> tuple[Setting, ...]:
         ours, theirs = (choose_penalty(Config(model=model), method).gamma for method in ("consensus", "pg-as"))
@@ -158,14 +168,12 @@ class ModelRow:
         return replace(self, method=METHODS[""])
 
     def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
-        """Return the trainings by seed; none if the scope lacks the model, the data or its marked words."""
-        if ("human" in self.method.mined_by and not scope.has_opinion_words(data)) or not self.method.is_tried(
-            self.model, data
-        ):
+        """Return the trainings by seed; none if the row is not tried there."""
+        if not self.method.is_tried(self.model, data):
             return {}
-        places = scope.places(self.model, data, self.method.seeds)
-        moved = (replace(place, share=self.share, stripped=self.stripped) for place in places)
-        return {place.seed: self.method.training_in(place) for place in moved}
+        return self.method.trainings(
+            scope, self.model, data, self.method.seeds, share=self.share, stripped=self.stripped
+        )
 
 
 def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -> tuple[ModelRow, ...]:
@@ -243,17 +251,6 @@ class Scoreboard:
         gain = format_gain(self.gain(entry, entry.base, data))
         return (entry.name, len(row), *self.scores(entry, data), gain, format_scores(paper), format_scores(apart, "+"))
 
-    def line(self, name: str, points: Mapping[float, ModelRow], data: str) -> PlotLine | None:
-        """Return macro-F1 of rows at these places of an axis, as far as there are records."""
-        rows = {x: self.row(entry, data) for x, entry in points.items()}
-        found = {
-            x: mean_and_std([record["macro_f1"] for record in row.values()]) for x, row in sorted(rows.items()) if row
-        }
-        if not found:
-            return None
-        means, spreads = zip(*found.values(), strict=True)
-        return PlotLine(name, tuple(found), means, spreads)
-
 
 def format_gain(gain: Gain | None) -> FormattedValue:
     """Return a gain in accuracy / macro-F1 with its stars."""
@@ -310,13 +307,9 @@ def marked_places(scope: Scope) -> Iterator[tuple[str, str]]:
 
 def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> dict[int, Analysis]:
     """Return analyses of a row's models by seed; none for human words if nobody marked any."""
-    row = METHODS[method]
-    if "human" in row.mined_by and not scope.has_opinion_words(data):
-        return {}
     chosen = settings(limit=_FEW_INSTANCES) if kind == "faithfulness" and model.startswith("bertabsa") else ()
-    return {
-        place.seed: Analysis(row.training_in(place), kind, chosen) for place in scope.places(model, data, FEW_SEEDS)
-    }
+    trainings = METHODS[method].trainings(scope, model, data, FEW_SEEDS)
+    return {seed: Analysis(training, kind, chosen) for seed, training in trainings.items()}
 
 
 def row_name(model: str, method: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
+from paper.experiments.cells import Analysis, Cell, Mining, Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -56,10 +56,6 @@ def _part(name: str, share: float) -> CellQuery:
 _OURS_AND_THEIRS = (("ours", "+PG-AS"), ("theirs", ""))
 
 
-def _restart(place: Place) -> Training:
-    return Training(place, evidence=(Mining(place, "pg-as", settings(start="restart")),))
-
-
 # The row `again` has the evidence and random numbers of +AW-AS, and a penalty of zero weight.
 BEFORE, AFTER = _attention("again"), _attention("+AW-AS")
 MINED = {"AW": replace(_mined("aw-as"), is_tried=_is_affordable), "PG": _mined("pg-as")}
@@ -83,7 +79,10 @@ _GROUPS: dict[str, dict[str, CellQuery]] = {
     },
 }
 _SINGLE = {
-    "restarted": CellQuery(_restart, is_tried=_is_laptop),
+    "restarted": CellQuery(
+        lambda place: Training(place, evidence=(Mining(place, "pg-as", settings(start="restart")),)),
+        is_tried=_is_laptop,
+    ),
     "continued": CellQuery(METHODS["+PG-AS"].training_in, is_tried=_is_laptop),
     "refined": CellQuery(refined("average").training_in, on_small_encoder=False, is_tried=_is_laptop),
 }

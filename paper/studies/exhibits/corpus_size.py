@@ -11,7 +11,7 @@ from dataclasses import replace
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import SWEEP, Exhibit, Figure, Part, Table, TableRow, format_percent
+from paper.studies.exhibit import SWEEP, Exhibit, Figure, Part, Table, TableRow, format_percent, plot_line
 from paper.studies.exhibits._rows import (
     ATTENDING,
     COLUMNS,
@@ -81,12 +81,12 @@ def _table(scope: Scope, board: Scoreboard, model: str, data: str) -> Table:
 def _figure(scope: Scope, board: Scoreboard, model: str) -> Figure:
     panels = []
     for data in scope.data:
-        shares = _shares(board, model, data)
-        drawn = (
-            board.line(entry.name, {100 * share: _at(entry, share) for share in shares}, data)
-            for entry in _entries(model)
-        )
-        panels.append((data.upper(), tuple(line for line in drawn if line)))
+        lines = []
+        for entry in _entries(model):
+            rows = {100 * share: board.row(_at(entry, share), data) for share in _shares(board, model, data)}
+            scores = {x: [record["macro_f1"] for record in row.values()] for x, row in rows.items()}
+            lines.append(plot_line(entry.name, scores))
+        panels.append((data.upper(), tuple(line for line in lines if line.x)))
     title = f"{NAMES[model]}: macro-F1 by share of the training corpus"
     return Figure(f"corpus-size-{model}", title, "% of train", "macro-F1", tuple(panels))
 

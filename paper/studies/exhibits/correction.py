@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paper.experiments.cells import CORRECTED, Analysis, Cell, Mining, Place, Training, settings
-from paper.experiments.comparison import gather, mean_and_std
+from paper.experiments.comparison import gather
 from paper.experiments.corrections import ALL, ORDERS
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -22,11 +22,11 @@ from paper.studies.exhibit import (
     Figure,
     FormattedValue,
     Part,
-    PlotLine,
     Table,
     TableRow,
     format_mean,
     not_measured,
+    plot_line,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, FULL_GAMMA, METHODS, NAMES
 from pssa.stress.variants import VERSION
@@ -62,13 +62,14 @@ class _Measure:
     value: Callable[[Record], float]
 
 
-def _other(training: Training) -> Analysis:
-    return Analysis(training, "scores", on=_OTHER_DOMAIN[training.place.data])
-
-
 _MEASURES = (
     _Measure("in domain", "macro-F1 at home", lambda training: training, lambda record: float(record["macro_f1"])),
-    _Measure("other domain", "macro-F1 in the other domain", _other, lambda record: float(record["found"]["macro_f1"])),
+    _Measure(
+        "other domain",
+        "macro-F1 in the other domain",
+        lambda training: Analysis(training, "scores", on=_OTHER_DOMAIN[training.place.data]),
+        lambda record: float(record["found"]["macro_f1"]),
+    ),
     _Measure(
         "all right",
         "right in every variant",
@@ -101,21 +102,18 @@ def cells(scope: Scope) -> Iterator[Cell]:
                 yield from (measure.cell(training) for training in trainings for measure in _MEASURES)
 
 
-class _PointScores:
-    """Scores by seed of every point."""
-
-    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
-        self._scope, self._lookup = scope, lookup
-
-    def __call__(self, model: str, data: str, count: int | str, order: str, measure: _Measure) -> Mapping[int, float]:
-        places = self._scope.places(model, data, FEW_SEEDS)
-        found = gather(self._lookup, {place.seed: measure.cell(_training(place, count, order)) for place in places})
-        return {seed: measure.value(record) for seed, record in found.items()}
+_PointScores = Callable[[str, str, int | str, str, _Measure], Mapping[int, float]]  # by seed
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return a comparison of the orders, a figure for each score, and a table for each place."""
-    scores, places = _PointScores(scope, lookup), list(_places(scope))
+
+    def scores(model: str, data: str, count: int | str, order: str, measure: _Measure) -> dict[int, float]:
+        each = scope.places(model, data, FEW_SEEDS)
+        found = gather(lookup, {place.seed: measure.cell(_training(place, count, order)) for place in each})
+        return {seed: measure.value(record) for seed, record in found.items()}
+
+    places = list(_places(scope))
     figures = [_figure(scores, places, measure) for measure in _MEASURES]
     return [_order_table(scores, places), *figures, *(_place_table(scores, model, data) for model, data in places)]
 
@@ -162,22 +160,15 @@ def _mean_difference(
 def _figure(scores: _PointScores, places: Sequence[tuple[str, str]], measure: _Measure) -> Figure:
     panels = []
     for model, data in places:
-        lines = (_line(scores, model, data, order, measure) for order in ORDERS)
+        lines = []
+        for order in ORDERS:
+            found = {at: scores(model, data, count, order, measure) for at, count in enumerate(_POINTS, start=1)}
+            lines.append(plot_line(_LINES[order], {at: list(values.values()) for at, values in found.items()}))
         panels.append((f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
     name = f"correction-{measure.name.replace(' ', '-')}"
     names = tuple(str(count) for count in _POINTS)
     title = f"{measure.label[:1].upper()}{measure.label[1:]}, by number of corrected instances"
     return Figure(name, title, "corrected instances", f"{measure.label} (%)", tuple(panels), places=names)
-
-
-def _line(scores: _PointScores, model: str, data: str, order: str, measure: _Measure) -> PlotLine:
-    found = {
-        float(place): mean_and_std(list(values.values()))
-        for place, count in enumerate(_POINTS, start=1)
-        if (values := scores(model, data, count, order, measure))
-    }
-    means, spreads = zip(*found.values(), strict=True) if found else ((), ())
-    return PlotLine(_LINES[order], tuple(found), means, spreads)
 
 
 def _place_table(scores: _PointScores, model: str, data: str) -> Table:
@@ -192,6 +183,4 @@ def _place_table(scores: _PointScores, model: str, data: str) -> Table:
     return Table(f"correction-{data}-{model}", title, columns, tuple(rows), _NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit(
-    "correction", "What correcting evidence buys", cells, show, needs=("opinion_words", "vectors"), beyond=True
-)
+EXHIBIT = Exhibit("correction", "What correcting evidence buys", cells, show, needs=("opinion_words", "vectors"))

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from paper.experiments.cells import Cell, Mining, Training, settings
-from paper.experiments.comparison import METRICS, Row, gather, mean_and_std
+from paper.experiments.comparison import METRICS, Row, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -24,16 +24,16 @@ from paper.studies.exhibit import (
     format_mean,
     format_percent,
     format_scores,
+    plot_line,
 )
-from paper.studies.exhibits._rows import ATTENDING, FEW_SEEDS, NAMES
+from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, places_by_model
 from paper.studies.paper import EPSILON
 from pssa.data.evidence import KINDS
 
 __all__ = ["EXHIBIT"]
 
 EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0)
-_METHODS = {"aw-as": "+AW-AS", "pg-as": "+PG-AS"}
-_SWEPT = ("pg-as",)
+_METHOD, _METHODS = "pg-as", {"aw-as": "+AW-AS", "pg-as": "+PG-AS"}
 _HELD_OUT = "Evaluated on a fifth of train, by sentence, another one for each seed; no test file is opened."
 _PAPER = "The paper chose, on validation sets: " + ", ".join(
     f"{NAMES[model]} ({_METHODS[method]}) {chosen:g}" for (model, method), chosen in EPSILON.items()
@@ -47,54 +47,41 @@ _NOTES = (
 )
 
 
-_Sweep = tuple[str, str]  # a model and a mining method, over all thresholds
 _Rows = Mapping[float, tuple[Row, Row]]  # by threshold: trainings and the minings that supervise them
-_Found = Mapping[_Sweep, Mapping[str, _Rows]]  # by data set
+_Found = Mapping[str, Mapping[str, _Rows]]  # by model and data set
 
 
-def _sweeps(scope: Scope) -> list[_Sweep]:
-    return [(model, method) for model in ATTENDING if scope.has(model) for method in _SWEPT]
+def _name(model: str) -> str:
+    return f"{NAMES[model]} ({_METHODS[_METHOD]})"
 
 
-def _name(sweep: _Sweep) -> str:
-    model, method = sweep
-    return f"{NAMES[model]} ({_METHODS[method]})"
-
-
-def _baselines(scope: Scope, model: str, data: str) -> dict[int, Training]:
-    return {place.seed: Training(place) for place in scope.places(model, data, FEW_SEEDS, held_out=True)}
-
-
-def _cells(scope: Scope, sweep: _Sweep, data: str, epsilon: float) -> tuple[dict[int, Training], dict[int, Mining]]:
-    """Return the trainings with a threshold, and their minings."""
-    model, method = sweep
-    bases = _baselines(scope, model, data).items()
-    minings = {seed: Mining(base.place, method, settings(epsilon=epsilon)) for seed, base in bases}
-    return {seed: Training(mining.place, evidence=(mining,)) for seed, mining in minings.items()}, minings
+def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> dict[int, Training]:
+    """Return the trainings with a threshold by seed, or without evidence."""
+    places, chosen = scope.places(model, data, FEW_SEEDS, held_out=True), settings(epsilon=epsilon)
+    return {each.seed: Training(each, evidence=(Mining(each, _METHOD, chosen),) * bool(epsilon)) for each in places}
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield a mining and a training for each threshold."""
-    for sweep in _sweeps(scope):
-        for data in scope.data:
-            yield from _baselines(scope, sweep[0], data).values()
-            for epsilon in EPSILONS:
-                trainings, minings = _cells(scope, sweep, data, epsilon)
-                yield from minings.values()
-                yield from trainings.values()
+    for model, data in places_by_model(scope):
+        for epsilon in (0.0, *EPSILONS):
+            trainings = _trainings(scope, model, data, epsilon).values()
+            yield from (mining for training in trainings for mining in training.evidence)
+            yield from trainings
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return curves of scores and of mined words, the threshold that is best, and the numbers."""
-
-    def rows(sweep: _Sweep, data: str) -> _Rows:
-        found = {epsilon: _cells(scope, sweep, data, epsilon) for epsilon in EPSILONS}
-        return {epsilon: (gather(lookup, first), gather(lookup, second)) for epsilon, (first, second) in found.items()}
-
-    found = {sweep: {data: rows(sweep, data) for data in scope.data} for sweep in _sweeps(scope)}
+    found: dict[str, dict[str, _Rows]] = {}
+    for model, data in places_by_model(scope):
+        rows = {epsilon: _trainings(scope, model, data, epsilon) for epsilon in EPSILONS}
+        found.setdefault(model, {})[data] = {
+            epsilon: (gather(lookup, row), gather(lookup, {seed: each.evidence[0] for seed, each in row.items()}))
+            for epsilon, row in rows.items()
+        }
     axis, notes = "epsilon, bits", (f"{_HELD_OUT} {_PAPER}.",)
     scores, words = (
-        tuple((_name(sweep), _lines(own, measure)) for sweep, own in found.items()) for measure in (_macro_f1, _n_words)
+        tuple((_name(model), _lines(own, values)) for model, own in found.items()) for values in (_macro_f1, _n_words)
     )
     return [
         Figure("epsilon-scores", "Macro-F1 by threshold", axis, "macro-F1, held out", scores, notes),
@@ -104,30 +91,17 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     ]
 
 
-# Mean and standard deviation, which one seed lacks.
-_Mean = tuple[float, float | None] | None
+def _macro_f1(trained: Row, mined: Row) -> list[float]:
+    return [record["macro_f1"] for record in trained.values()]
 
 
-def _macro_f1(trained: Row, mined: Row) -> _Mean:
-    return mean_and_std([record["macro_f1"] for record in trained.values()]) if trained else None
+def _n_words(trained: Row, mined: Row) -> list[float]:
+    return [sum(_count(record, kind) for kind in KINDS) / 100 for record in mined.values()]  # a line shows percent
 
 
-def _n_words(trained: Row, mined: Row) -> _Mean:
-    """Return mean and standard deviation over seeds of mined words per instance."""
-    counts = [sum(_count(record, kind) for kind in KINDS) for record in mined.values()]
-    if not counts:
-        return None
-    return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else None
-
-
-def _lines(found: Mapping[str, _Rows], measure: Callable[[Row, Row], _Mean]) -> tuple[PlotLine, ...]:
-    lines = []
-    for data, rows in found.items():
-        known = {epsilon: value for epsilon, both in rows.items() if (value := measure(*both)) is not None}
-        if known:
-            means, spreads = zip(*known.values(), strict=True)
-            lines.append(PlotLine(data.upper(), tuple(known), means, spreads))
-    return tuple(lines)
+def _lines(found: Mapping[str, _Rows], values: Callable[[Row, Row], list[float]]) -> tuple[PlotLine, ...]:
+    lines = (plot_line(data.upper(), {at: values(*both) for at, both in rows.items()}) for data, rows in found.items())
+    return tuple(line for line in lines if line.x)
 
 
 def _count(record: Record, kind: str) -> float:
@@ -138,8 +112,8 @@ def _count(record: Record, kind: str) -> float:
 
 def _chosen(scope: Scope, found: _Found) -> Table:
     rows = tuple(
-        (_name(sweep), EPSILON[sweep], _best(list(own.values())), *(_best([each]) for each in own.values()))
-        for sweep, own in found.items()
+        (_name(model), EPSILON[model, _METHOD], _best([*own.values()]), *(_best([each]) for each in own.values()))
+        for model, own in found.items()
     )
     columns = ("model", "paper", "ours", *(data.upper() for data in scope.data))
     note = (
@@ -167,8 +141,8 @@ def _means(rows: _Rows) -> dict[float, float]:
 
 def _numbers(scope: Scope, lookup: RecordLookup, found: _Found) -> Table:
     rows = tuple(
-        (_name(sweep), data.upper(), epsilon, *_fields(*both, gather(lookup, _baselines(scope, sweep[0], data))))
-        for sweep, own in found.items()
+        (_name(model), data.upper(), epsilon, *_fields(*both, gather(lookup, _trainings(scope, model, data))))
+        for model, own in found.items()
         for data, by_epsilon in own.items()
         for epsilon, both in by_epsilon.items()
     )

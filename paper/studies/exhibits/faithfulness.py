@@ -96,4 +96,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
 
 
 _TITLE = "Do models rely on the words that they attend to?"
-EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, beyond=True, encoders=SWEEP)
+EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, encoders=SWEEP)

@@ -11,12 +11,11 @@ import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from paper.experiments.cells import Cell, Setting, Training, settings
-from paper.experiments.comparison import METRICS, Row, gather, mean_and_std
+from paper.experiments.comparison import METRICS, Row, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -24,12 +23,12 @@ from paper.studies.exhibit import (
     Exhibit,
     Figure,
     Part,
-    PlotLine,
     Table,
     TableRow,
     format_count,
     format_scores,
     not_measured,
+    plot_line,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
 from pssa.data.labels import ENGLISH
@@ -129,21 +128,13 @@ class _FewLabelsBoard:
 def others(data: str) -> dict[str, _Scores]:
     """Return the scores on the test set that scripts measured, by name of the row."""
     found: dict[str, dict[int, dict[int, Record]]] = {}
-    for record in _read_others():
+    for record in map(json.loads, _OTHERS.read_text("utf-8").splitlines()):
         if record["data"] == data:
-            by_size = found.setdefault(_name_of(record), {})
+            steps = record.get("max_steps")
+            name = f"{record['name']} on {record['encoder']}" + (f", {steps} steps" if steps else "")
+            by_size = found.setdefault(name, {})
             by_size.setdefault(record["size"], {})[record["seed"]] = {**record["test"], "held_out": record["held_out"]}
     return {name: dict(by_size) for name, by_size in found.items()}
-
-
-@cache
-def _read_others() -> tuple[Record, ...]:
-    return tuple(json.loads(line) for line in _OTHERS.read_text("utf-8").splitlines())
-
-
-def _name_of(record: Mapping[str, Any]) -> str:
-    steps = record.get("max_steps")
-    return f"{record['name']} on {record['encoder']}" + (f", {steps} steps" if steps else "")
 
 
 def _aim(board: _FewLabelsBoard, data: Sequence[str]) -> Table:
@@ -186,7 +177,11 @@ def _best(rows: Mapping[str, Row]) -> str:
 
 
 def _macro_f1(row: Row) -> float:
-    return float(statistics.mean(record["macro_f1"] for record in row.values()))
+    return statistics.mean(_scored(row))
+
+
+def _scored(row: Row) -> list[float]:
+    return [record["macro_f1"] for record in row.values()]
 
 
 def _held_out_part(row: Row) -> Row:
@@ -250,22 +245,20 @@ def _tried(name: str, scores: _Scores) -> TableRow:
 
 
 def _figure(board: _FewLabelsBoard, data: Sequence[str]) -> Figure:
-    panels = [(each.upper(), tuple(_lines(board.all(each)))) for each in data]
+    panels = [
+        (
+            each.upper(),
+            tuple(
+                plot_line(name.replace("`", ""), {SIZES.index(size) + 1: _scored(row) for size, row in scores.items()})
+                for name, scores in board.all(each).items()
+                if scores
+            ),
+        )
+        for each in data
+    ]
     title = "Macro-F1 by number of labelled instances"
     places = tuple(map(str, SIZES))
     return Figure("few-labels", title, "labelled instances", "macro-F1", tuple(panels), places=places)
 
 
-def _lines(rows: Mapping[str, _Scores]) -> Iterator[PlotLine]:
-    for name, scores in rows.items():
-        if not scores:
-            continue
-        spots = {SIZES.index(size) + 1: row for size, row in sorted(scores.items())}
-        found = [mean_and_std([record[METRICS[1]] for record in row.values()]) for row in spots.values()]
-        means, spreads = zip(*found, strict=True)
-        yield PlotLine(name.replace("`", ""), tuple(map(float, spots)), means, spreads)
-
-
-EXHIBIT = Exhibit(
-    "few-labels", "Few labels", cells, show, beyond=True, encoders=EncoderUse(seeds=FEW_SEEDS, small=True)
-)
+EXHIBIT = Exhibit("few-labels", "Few labels", cells, show, encoders=EncoderUse(seeds=FEW_SEEDS, small=True))

@@ -115,7 +115,11 @@ def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> It
         if way == "consensus":
             for least in _THRESHOLDS:
                 # Words above a threshold are a part of those above a lower one, such as that of the supervising consensus.
-                kept = records if records or least < _own_threshold(model) else found["consensus, as it supervises"]
+                kept = (
+                    records
+                    if records or least < consensus_rule(Config().updated({"model": model})).threshold
+                    else found["consensus, as it supervises"]
+                )
                 cut = [record for record in kept if "by_score" in record]
                 yield _mined(model, f"consensus above {least:g}", None, count_above(cut, least), cut)
             continue
@@ -127,11 +131,6 @@ def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> It
     some = [record for records in found.values() for record in records if "reference" in record][:1]
     for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
         yield _mined(model, name, None, count_reference(some, kind), some)
-
-
-def _own_threshold(model: str) -> float:
-    """Return the threshold of a consensus that supervises."""
-    return consensus_rule(Config().updated({"model": model})).threshold
 
 
 def _mined(model: str, way: str, number: Value, tally: MarkedWords, records: Sequence[Record]) -> TableRow:
@@ -183,4 +182,4 @@ def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]
 
 
 _TITLE = "Are mined and attended words those that people marked?"
-EXHIBIT = Exhibit("human-agreement", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=SWEEP)
+EXHIBIT = Exhibit("human-agreement", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)

@@ -55,14 +55,11 @@ def _table(scope: Scope, lookup: RecordLookup, method: str) -> Table:
     rows: list[TableRow] = []
     for model, analysis in _analyses(scope, method).items():
         record = lookup(analysis)
-        found = next((each for each in record["found"] if _is_the_sentence(each)), None) if record else None
+        every = record["found"] if record else []
+        found = next((each for each in every if tuple(each["words"][: len(_BEGINS)]) == _BEGINS), None)
         rows += _rounds(NAMES[model], found) if found else []
     title = f"One sentence, mined by {_METHODS[method][1]}"
     return Table(f"mining-{method}", title, _COLUMNS, (*rows, *_printed(method)), _NOTES)
-
-
-def _is_the_sentence(found: Record) -> bool:
-    return tuple(found["words"][: len(_BEGINS)]) == _BEGINS
 
 
 def _rounds(name: str, found: Record) -> Iterator[TableRow]:

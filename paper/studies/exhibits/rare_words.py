@@ -10,10 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from paper.experiments.analyses import FREQUENCY_BUCKETS
 from paper.experiments.cells import Cell
-from paper.experiments.comparison import gather, mean_and_std
+from paper.experiments.comparison import gather_found
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import SWEEP, Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
+from paper.studies.exhibit import (
+    SWEEP,
+    Exhibit,
+    Figure,
+    FormattedValue,
+    Part,
+    Table,
+    TableRow,
+    format_mean,
+    plot_line,
+)
 from paper.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -35,14 +45,11 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return gains on rare and on common words, then every bucket as tables and figures."""
-
-    def sums(method: str, model: str, data: str) -> dict[int, Record]:
-        """Return the sums of each bucket, by seed."""
-        cells = analyses_of(scope, "rare_words", method, model, data)
-        return {seed: record["found"] for seed, record in gather(lookup, cells).items()}
-
     places = {
-        (data, model): {row: sums(row, model, data) for row in ANALYSED_ROWS} for data, model in marked_places(scope)
+        (data, model): {
+            row: gather_found(lookup, analyses_of(scope, "rare_words", row, model, data)) for row in ANALYSED_ROWS
+        }
+        for data, model in marked_places(scope)
     }
     tables = [_table(data, model, found) for (data, model), found in places.items()]
     return [_gains(places), *tables, *(_figure(measure, places) for measure in _MEASURES)]
@@ -96,7 +103,13 @@ def _figure(measure: str, places: Mapping[tuple[str, str], _Sums]) -> Figure:
     """Return a figure with a panel per model and data set and a line per method."""
     panels = []
     for (data, model), found in places.items():
-        lines = (_line(method, found[method], measure) for method in ANALYSED_ROWS)
+        lines = [
+            plot_line(
+                method or "plain",
+                {at: _shares(found[method], (each,), measure) for at, each in enumerate(FREQUENCY_BUCKETS, start=1)},
+            )
+            for method in ANALYSED_ROWS
+        ]
         panels.append((f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
     title = f"{_MEASURES[measure].capitalize()} by training frequency"
     name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
@@ -125,15 +138,5 @@ def _mean_points(shares: Sequence[float]) -> float | None:
     return 100 * statistics.mean(shares) if shares else None
 
 
-def _line(method: str, found: Mapping[int, Record], measure: str) -> PlotLine:
-    points = {
-        float(place): mean_and_std(shares)
-        for place, bucket in enumerate(FREQUENCY_BUCKETS, start=1)
-        if (shares := _shares(found, (bucket,), measure))
-    }
-    means, spreads = zip(*points.values(), strict=True) if points else ((), ())
-    return PlotLine(method or "plain", tuple(points), means, spreads)
-
-
 _TITLE = "Gains by how rare opinion words are in training"
-EXHIBIT = Exhibit("rare-words", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=SWEEP)
+EXHIBIT = Exhibit("rare-words", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)

@@ -1,9 +1,8 @@
 """Beyond the paper: other readings of it, each beside two trainings without evidence that differ from it in nothing else.
 
 Where the paper leaves a choice open, or its released code makes another, the tables show what that choice gives on the test sets:
-single choices, the presets `paper` and `release`, the release by number of rounds, and the gain as a long training goes on. What
-held-out data choose is in the exhibits `epsilon` (the threshold) and `readings-held-out` (gamma). The plan holds what was
-measured: `_PRESETS` and `_AT_LENGTH` name the seeds, and `_LEFT_OUT` says what a further run would add.
+single choices, the presets `paper` and `release`, the release by number of rounds, and the gain as a training goes on. What
+held-out data choose is in the exhibits `epsilon` (the threshold) and `readings-held-out` (gamma).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from paper.experiments.cells import Cell, Mining, Place, Setting, Training, settings
 from paper.experiments.comparison import Gain, Row, Rows, average, gather
@@ -31,8 +31,10 @@ from pssa.data.evidence import KINDS
 
 __all__ = ["EXHIBIT"]
 
-# Bits, of PG-AS: what held-out data preferred with earlier defaults (results/epsilon.md).
+# Bits, of PG-AS: what held-out data preferred with earlier defaults (results/readings.md).
 _EPSILON = 1.0
+# With a number of epochs searched under supervision: what held-out data choose (results/readings.md).
+GAMMA = {"memnet": 0.5, "tnet_att": 0.125}
 _WORD_MODELS = ("memnet", "tnet_att")
 _ENCODER = "bertabsa_att"
 # An epoch of TWITTER takes an encoder as long as those of the other two.
@@ -40,17 +42,23 @@ _ENCODER_SEEDS = {"laptop": 3, "rest": 3, "twitter": 1}
 _PLAIN, _AGAIN = "plain", "trained again"
 _RELEASE_ROUNDS = range(6)
 _LONG_EPOCHS = 50  # as in the release of TNet-ATT
+_USUAL = 5  # seeds
 _Seeds = tuple[tuple[str, Sequence[int]], ...]  # data sets and what was measured there
-# By preset and model.
-_PRESETS: dict[tuple[str, str], _Seeds] = {
-    ("paper", "memnet"): (("laptop", range(1)), ("rest", range(1))),
-    ("paper", _ENCODER): (("laptop", range(3)),),
-    ("release", "memnet"): (("laptop", range(1)),),
-    ("release", "tnet_att"): (("laptop", range(3)), ("rest", range(3))),
-    ("release", _ENCODER): (("laptop", range(3)),),
+_FEW_DATA: _Seeds = (("laptop", range(_USUAL)), ("rest", range(_USUAL)))
+_AT_LENGTH: _Seeds = (("laptop", (0, 1, 3, 4)), ("rest", range(_USUAL)))
+PRESETS, PRESET_MEANS, PRESET_ROWS = (
+    ("paper", "release"),
+    "readings-preset-means",
+    "readings-presets",
+)  # and their tables
+MINED_BY = {"+AW-AS": "aw-as", "+PG-AS": "pg-as"}
+# By preset, model and method, where it is not every data set with the usual seeds.
+_PRESET_SEEDS: dict[tuple[str, ...], _Seeds] = {
+    ("paper", "tnet_att"): (*_FEW_DATA, ("twitter", range(3))),
+    ("release", "tnet_att"): (_FEW_DATA[0], ("rest", range(2 * _USUAL))),
+    ("release", "tnet_att", "+PG-AS"): (_FEW_DATA[0], ("rest", (3, 4))),
+    **{(preset, _ENCODER): (("laptop", range(FEW_SEEDS)),) for preset in PRESETS},
 }
-_AT_LENGTH: _Seeds = (("laptop", (0, 1, 3, 4)), ("rest", range(5)))
-_MINED_BY = {"+AW-AS": "aw-as", "+PG-AS": "pg-as"}
 
 
 @dataclass(frozen=True)
@@ -101,15 +109,17 @@ class Reading:
         return place.model == _ENCODER and not self.small
 
     def _places(self, scope: Scope, model: str, data: str) -> tuple[Place, ...]:
-        seeds, chosen_seeds = self.seeds, dict(self.only)
-        if chosen_seeds and data not in chosen_seeds:
+        seeds, only = self.seeds, dict(self.only)
+        if only and data not in only:
             return ()
         if model == _ENCODER and not self.small:
             seeds = min(seeds or FEW_SEEDS, _ENCODER_SEEDS[data] if self.preset else FEW_SEEDS)
         preset = f"{self.preset}-rest" if data == "rest" else self.preset
         chosen = {**({"preset": preset} if self.preset else {}), **({"epochs": self.epochs} if self.epochs else {})}
+        if only and len(only[data]) > _USUAL:
+            scope = replace(scope, seeds=2 * scope.seeds)
         places = replace(scope, prefers_small=self.small).places(model, data, seeds, settings(**chosen))
-        return tuple(place for place in places if not chosen_seeds or place.seed in chosen_seeds[data])
+        return tuple(place for place in places if not only or place.seed in only[data])
 
 
 _DEFAULT = Reading("+PG-AS, default")
@@ -119,26 +129,35 @@ _RANDOM = Reading("random words, as many as of +PG-AS", "random", mining=setting
 
 def _of_words(model: str) -> Iterator[Reading]:
     """Yield the readings of a model on word vectors."""
+    gamma = GAMMA[model]
     yield from (*_UNSUPERVISED, _DEFAULT)
     yield Reading(f"epsilon = {_EPSILON:g}", mining=settings(epsilon=_EPSILON))
     yield Reading("K = 2", rounds=2)
     yield Reading("weighting = round", training=settings(weighting="round"))
     yield Reading("folds = 5", mining=settings(folds=5), seeds=FEW_SEEDS)
     yield Reading("full-length rounds", mining=settings(round_epochs=0), seeds=FEW_SEEDS)
+    name = f"epochs and gamma searched under supervision (gamma {gamma:g})"
+    yield Reading(name, training=settings(final_epochs="search", gamma=gamma))
     yield Reading("final training continued", training=settings(final_start="initial"))
+    yield Reading("penalty on the gradient saliency itself", training=settings(penalty_on="gradient"), only=_FEW_DATA)
+    if model == "tnet_att":  # MN's h(x) are its word vectors
+        yield Reading("noise on the word vectors", mining=settings(noise_on="input"), only=_FEW_DATA)
     yield _RANDOM
 
 
 def _of_preset(preset: str, model: str) -> Iterator[Reading]:
     """Yield the rows of a preset: two without evidence, and the paper's two methods."""
-    start = Reading("", preset=preset, small=True, only=_PRESETS[preset, model])
+    start = Reading("", preset=preset, small=True, only=_PRESET_SEEDS.get((preset, model), ()))
     for row in _UNSUPERVISED:
         yield replace(start, name=row.name, mined_by=row.mined_by, training=row.training)
-    for name, mined_by in _MINED_BY.items():
-        # The release has no other method for TNet-ATT than the first.
-        if (preset, model, mined_by) != ("release", "tnet_att", "pg-as"):
-            yield replace(start, name=name, mined_by=mined_by)
-    if (preset, model) == ("paper", _ENCODER):
+    for name, mined_by in MINED_BY.items():
+        only = _PRESET_SEEDS.get((preset, model, name), start.only)
+        yield replace(start, name=name, mined_by=mined_by, only=only)
+    if preset == "paper" and model in _WORD_MODELS:
+        on_gradient = settings(penalty_on="gradient")
+        name = "+PG-AS, penalty on the gradient saliency itself"
+        yield replace(start, name=name, training=on_gradient, only=_FEW_DATA)
+    if preset == "paper" and model == _ENCODER:
         yield Reading("+PG-AS, on the large encoder", preset=preset)
 
 
@@ -156,7 +175,8 @@ def _presets(scope: Scope) -> _Named:
     """Return the rows of the presets, by preset, model and name."""
     return {
         (preset, NAMES[model], row.name): (model, row)
-        for preset, model in _PRESETS
+        for preset in PRESETS
+        for model in (*_WORD_MODELS, _ENCODER)
         if scope.has(model)
         for row in _of_preset(preset, model)
     }
@@ -166,7 +186,7 @@ def _release(rounds: int) -> Reading:
     """Return the released TNet-ATT with the words of so many rounds."""
     fewer = rounds if rounds < max(_RELEASE_ROUNDS) else 0
     chosen = () if rounds else settings(gamma=0.0)
-    only = _PRESETS["release", "tnet_att"]
+    only = _PRESET_SEEDS["release", "tnet_att"]
     return Reading(f"K = {rounds}", "aw-as", training=chosen, preset="release", rounds=fewer, only=only)
 
 
@@ -188,16 +208,16 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Return what was found in a sentence, single choices, the presets, the release by round, and what was left out."""
+    """Return what was found in sentences, single choices, the presets, the release by round, and a long training."""
     board = _Board(scope, lookup)
     single, presets = _readings(scope), _presets(scope)
     return [
         board.summary((*single.values(), *presets.values())),
-        board.table("readings-all", "Single choices, on the test sets", ("model", "reading"), single, _NOTES),
-        board.table("readings-presets", "The presets", ("preset", "model", "row"), presets, _PRESET_NOTES),
+        board.preset_means(presets),
+        board.table(PRESET_ROWS, "The presets", ("preset", "model", "row"), presets, _PRESET_NOTES),
         board.release(),
         *board.course(),
-        _LEFT_OUT,
+        board.table("readings-all", "Single choices, on the test sets", ("model", "reading"), single, _CHOICE_NOTES),
     ]
 
 
@@ -215,19 +235,21 @@ class _Board:
         """Return the records of both controls, or of one."""
         return tuple(gather(self._lookup, each) for each in reading.controls(self._scope, model, data))
 
-    def gain(self, model: str, readings: Sequence[Reading], data: Iterable[str], own: bool = False) -> Gain | None:
-        """Return the mean gain of readings over their controls pooled, over the data sets that all have.
+    def gain(
+        self, rows: Iterable[tuple[str, Sequence[Reading]]], data: Iterable[str], own: bool = False
+    ) -> tuple[int, Gain | None]:
+        """Return the mean gain of rows over their controls pooled, and over how many pairs of model and data set it is.
 
+        :param rows: models and readings; of several readings of a model the mean counts.
         :param own: over the control with the same random numbers alone.
         """
         pairs: list[tuple[Place, Rows, Rows]] = []
-        for name in data:
+        for (model, readings), name in product(rows, data):
             ours = tuple(self.row(model, each, name) for each in readings)
-            controls = [self.controls(model, each, name)[-1 if own else 0 :] for each in readings]
-            theirs = tuple(row for each in controls for row in each)
+            theirs = tuple(row for each in readings for row in self.controls(model, each, name)[-1 if own else 0 :])
             if all((*ours, *theirs)):
                 pairs.append((Place(name, model, 0), ours, theirs))
-        return average(self._scope, pairs)
+        return len(pairs), average(self._scope, pairs)
 
     def summary(self, rows: Sequence[tuple[str, Reading]]) -> str:
         """Return how many rows gain over their controls, and which of them beyond chance."""
@@ -236,7 +258,7 @@ class _Board:
             for model, row in rows
             # A single seed says nothing about other trainings.
             if not _is_idle(row) and max(len(self.row(model, row, data)) for data in self._scope.data) > 1
-            if (gain := self.gain(model, [row], self._scope.data)) is not None
+            if (gain := self.gain([(model, [row])], self._scope.data)[1]) is not None
         }
         if not gains:
             return "No reading was measured yet."
@@ -257,11 +279,21 @@ class _Board:
         fields = tuple((*key, *self._fields(model, reading)) for key, (model, reading) in rows.items())
         return Table(name, title, columns, fields, notes, ("seeds",))
 
+    def preset_means(self, rows: _Named) -> Table:
+        """Return the mean gain of every method with a preset, over all pairs of model and data set that have it."""
+        found: list[TableRow] = []
+        for preset, name in product(PRESETS, MINED_BY):
+            every = [(model, [row]) for key, (model, row) in rows.items() if (key[0], key[2]) == (preset, name)]
+            (number, own), (_, both) = (self.gain(every, self._scope.data, is_own) for is_own in (True, False))
+            found.append((preset, name, number, both.seeds if both else None, format_gain(own), format_interval(both)))
+        columns = ("preset", "row", "pairs", "seeds", *_COLUMNS[:2])
+        return Table(PRESET_MEANS, "The presets, on average", columns, tuple(found), _MEAN_NOTES, ("seeds",))
+
     def _fields(self, model: str, reading: Reading) -> TableRow:
         rows = [self.row(model, reading, data) for data in self._scope.data]
         seeds = "/".join(str(len(row)) for row in rows) if any(rows) else None
         own, both = (
-            None if _is_idle(reading) else self.gain(model, [reading], self._scope.data, is_own)
+            None if _is_idle(reading) else self.gain([(model, [reading])], self._scope.data, is_own)[1]
             for is_own in (True, False)
         )
         words = self._words(model, reading)
@@ -288,10 +320,10 @@ class _Board:
             fields: list[Value] = []
             for data in self._few:
                 row = self.row("tnet_att", reading, data)
-                gain = self.gain("tnet_att", [reading], [data]) if rounds else None
+                gain = self.gain([("tnet_att", [reading])], [data])[1] if rounds else None
                 fields += [len(row) or None, mean_scores(row), format_interval(gain), best_epoch(row)]
             rows.append((str(rounds), *fields))
-        means = [self.gain("tnet_att", readings[1:], [data]) for data in self._few]
+        means = [self.gain([("tnet_att", readings[1:])], [data])[1] for data in self._few]
         fields = [each for gain in means for each in (gain.seeds if gain else None, "", format_interval(gain), "")]
         rows.append((f"mean of 1 to {len(readings) - 1}", *fields))
         columns = ("K", *(f"{data.upper()}{end}" for data in self._few for end in _RELEASE_COLUMNS))
@@ -307,12 +339,12 @@ class _Board:
             for data in self._few:
                 ours = [self.row("tnet_att", each, data) for each in readings]
                 found[name, data] = courses_of(ours, self.controls("tnet_att", readings[0], data))
-                last[name, data] = self.gain("tnet_att", readings, [data])
+                last[name, data] = self.gain([("tnet_att", readings)], [data])[1]
         yield from course_parts(found, last)
 
     @property
     def _few(self) -> tuple[str, ...]:
-        return tuple(data for data, _ in _AT_LENGTH if data in self._scope.data)
+        return tuple(data for data, _ in _FEW_DATA if data in self._scope.data)
 
 
 _COLUMNS = ("over its control", "over both controls", "words")
@@ -339,23 +371,30 @@ def count_words(record: Record, rounds: int = 0) -> tuple[float, ...]:
     return tuple(sum(found[kind] for found in counted) / max(1, int(record["instances"])) for kind in KINDS)
 
 
-_NOTES = (
+_MEAN_NOTES = (
+    "`--preset paper` and `--preset release`, with `-rest` on REST: means over the pairs of a model and a data set that have the "
+    "row and its controls, one pair counting like another. `seeds`: the fewest of a pair. The columns are those of the next "
+    "table.",
+)
+_PRESET_NOTES = (
     "Accuracy / macro-F1 in points, means over the seeds; `seeds`: their number by data set. Every row has two controls with its "
     "own settings and no evidence: `plain`, and `trained again`, the final training with a penalty of zero weight, which has the "
     "same random numbers as the row. `over its control`: mean gain over the second, over the data sets. `over both controls`: "
     "gain in macro-F1 over the mean of both, with its 95 % interval. * p < .05, ** p < .01, one-sided. Both by a bootstrap over "
     "seeds and test instances, which draws the seeds of one row and one control in pairs, and those of three rows each apart. "
     "`words`: mined words per instance, active + misleading.",
-    "`epsilon = 1`: the lowest threshold that we tried, which held-out data chose. `K = 2`: words of the first two rounds. "
-    "`weighting = round`: words expect half of the attention that those of the round before do. `folds = 5`: each instance "
-    "is mined by a model that has not seen it. `full-length rounds`: as many epochs between two rounds as the initial model "
-    "took. `final training continued`: it starts from the trained initial model, and so does its only control. `random words`: "
-    "as many in each instance as PG-AS found, of the same kinds.",
+    "BERTABSA-ATT starts from the small encoder. For TNet-ATT the released code has +AW-AS alone. `on the large encoder`: its "
+    "second control has our defaults, from which `paper` differs in evidence alone. `penalty on the gradient saliency itself`: "
+    "the penalty is on the share of each word by its gradient, as in the paper's footnote, not on attention.",
 )
-_PRESET_NOTES = (
-    "`--preset paper` and `--preset release`, with `-rest` on REST, as in the table above. BERTABSA-ATT starts from the small "
-    "encoder. `on the large encoder`: its second control has our defaults, from which `paper` differs in evidence alone. "
-    "Rows with one seed say nothing about other trainings: their intervals and stars are over test instances alone.",
+_CHOICE_NOTES = (
+    "Columns as in the table of the presets. `epsilon = 1`: the lowest threshold that we tried, which held-out data chose with "
+    "earlier defaults. `K = 2`: words of the first two rounds. `weighting = round`: words expect half of the attention that "
+    "those of the round before do. `folds = 5`: each instance is mined by a model that has not seen it. `full-length rounds`: "
+    "as many epochs between two rounds as the initial model took. `epochs and gamma searched`: its controls search their epochs"
+    " too. `final training continued`: it starts from the trained initial model, and so does its only control. `noise on the "
+    "word vectors`: the gradient's noisy samples begin at the word vectors, not at h(x); in MN these are the same. `random "
+    "words`: as many in each instance as PG-AS found, of the same kinds.",
 )
 _RELEASE_NOTES = (
     "`--preset release` on LAPTOP, `release-rest` on REST, with method aw-as, the only one that was released for this "
@@ -363,12 +402,4 @@ _RELEASE_NOTES = (
     "training, pooled, with its 95 % interval. `best epoch on test`: what the released code reports, the epoch of 50 with the "
     "highest test accuracy; it is no result.",
 )
-_LEFT_OUT = (
-    "This page leaves out what we did not measure. Of the presets: `paper` for TNet-ATT; `release` for MN on REST; more than one "
-    "seed for MN; REST for BERTABSA-ATT; TWITTER; and ten seeds of `release` for TNet-ATT on REST, to settle whether its gain is "
-    "chance. Of long trainings: 80 epochs; 5 to 35 epochs with words from a model as short; a fifth seed on LAPTOP. Of single "
-    "choices: a penalty on the gradient saliency itself, as in the paper's footnote; noise on the word vectors; and epochs and "
-    "gamma searched under supervision, beside a control that searches too. Together these are some 800 trainings and minings: by "
-    "the times of earlier ones, 6 hours of one process on an NVIDIA H200, which can run 16 at a time."
-)
-EXHIBIT = Exhibit("readings", "Other readings of the paper", cells, show, beyond=True)
+EXHIBIT = Exhibit("readings", "Other readings of the paper", cells, show)

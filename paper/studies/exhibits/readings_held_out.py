@@ -96,6 +96,4 @@ def _macro_f1(row: Row) -> float:
     return statistics.mean(float(record["macro_f1"]) for record in row.values())
 
 
-EXHIBIT = Exhibit(
-    "readings-held-out", "What other readings choose on held-out data", cells, show, needs=("vectors",), beyond=True
-)
+EXHIBIT = Exhibit("readings-held-out", "What other readings choose on held-out data", cells, show, needs=("vectors",))

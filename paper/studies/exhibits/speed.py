@@ -1,31 +1,25 @@
-"""The paper's table of speed: the cost of every method in training and testing, in whole and in parts, as multiples.
+"""The paper's table of speed: the cost of every method in plain trainings, from the seconds of the stages of its cells.
 
-Each cell times all methods one after the other in one process, as `pssa train` runs them.
+Every record has the seconds of its stages. A method costs what all cells that lead to its model cost: the search for the number
+of epochs, mining, and every training.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from paper.experiments.cells import Cell, Timing
-from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.cells import Cell, Training
+from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import SWEEP, Exhibit, Part, Table, TableRow, Value
-from paper.studies.exhibits._rows import NAMES, row_name
+from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, not_measured
+from paper.studies.exhibits._rows import METHODS, NAMES, ModelRow, cells_of, places_by_model
 from paper.studies.paper import SPEED, SPEED_PARTS
 
 __all__ = ["EXHIBIT"]
 
-_DATA = "laptop"
-# Methods as they are timed, and as the tables call them.
-_TIMED = {
-    **{"base": "", "kt": "+KT", "boosting": "+Boosting", "adaboost": "+Adaboost"},
-    **{"aw-as": "+AW-AS", "pg-as": "+PG-AS", "consensus": "+Consensus"},
-}
-# The ensembles and a consensus take too long on an encoder.
-_METHODS = {"memnet": tuple(_TIMED), "tnet_att": tuple(_TIMED), "bertabsa_att": ("base", "aw-as", "pg-as")}
+_METHODS = ("+KT", "+Boosting", "+Adaboost", "+AW-AS", "+PG-AS", "+Consensus")
+_PARTS_OF = "laptop"  # the data set of the table of parts
 # Parts of a training by the prefix of their stages' names, with the paper's word for them if it has one.
 _STAGES = {
     "search": ("search for the number of epochs", ""),
@@ -37,98 +31,111 @@ _STAGES = {
     "seed-": ("each judge", ""),
     "final": ("final training", "final"),
 }
-_WHOLE_NOTES = (
-    "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, including "
-    "the search for the number of epochs if there is one; testing is without loading. `x`: multiples of the plain model. Other "
-    "programs used the machine too, so the runs had one core, and seconds are those that the processor spent on them.",
-    "`paper`: multiples of the plain BERTABSA-ATT on a GeForce GTX TITAN X; its mining iterations are full trainings, ours take "
-    "one epoch. BERTABSA-ATT starts from the small encoder. LAPTOP only: the multiples follow from the numbers of trainings and "
-    "epochs, so other data sets change the seconds more than the multiples.",
+_NOTES = (
+    "`plain, s`: seconds of a plain training with the search for its number of epochs, which models on an encoder do not need. "
+    "Methods: multiples of it, from the search to the last training, mean over the seeds that have both, with the lowest and the "
+    "highest. `the paper`: its seconds on a GeForce GTX TITAN X; its mining iterations are full trainings, ours take one epoch.",
+    "The cells were measured beside others, up to 18 at a time on one GPU, so that a row depends on what ran with it: the "
+    "multiples are rough. Reading, saving and testing are not counted. Of all methods only the ensembles make testing slower.",
+    "Alone on two CPU cores, runs on LAPTOP with fewer word vectors took 1.4 (MN) and 1.6 (TNet-ATT) plain runs with +PG-AS, and "
+    "5.9 and 6.7 with +Consensus, reading and saving included (commit 7f70e687c4bc).",
 )
 _PART_NOTES = (
-    "`x`: multiples of the plain model's training without search, reading and saving. `each mining iteration` as in the paper: "
-    "all but search and final training, less what the plain model spends outside of these, divided by the number of rounds; it "
-    "includes the initial training. `outside of these`: reading, saving and, for a consensus, scoring words by its judges.",
+    f"{_PARTS_OF.upper()}, means over seeds. `x`: multiples of the plain model's training without search; `x (paper)`: the same "
+    "of the paper's BERTABSA-ATT. `each mining iteration` as in the paper: initial training, trainings between rounds and "
+    "extractions, divided by the number of rounds.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a timing for each model."""
-    return (timing for model in _METHODS for timing in _timings(scope, model))
+    """Yield the trainings; all are shared with the overall results."""
+    models = dict.fromkeys(model for model, _ in places_by_model(scope))
+    return cells_of(scope, (ModelRow(model, METHODS[name]) for model in models for name in ("", *_METHODS)))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Return for each model a table of wholes and one of parts."""
-    found = {model: lookup(timing) for model in _METHODS for timing in _timings(scope, model)}
-    return [table(model, record) for model, record in found.items() for table in (_wholes, _parts)]
+    """Return the cost of every method on every data set, and of its parts on one."""
+    found = {
+        (model, data, name): _by_seed(scope, lookup, ModelRow(model, METHODS[name]), data)
+        for model, data in places_by_model(scope)
+        for name in ("", *_METHODS)
+    }
+    rows: list[TableRow] = []
+    for model, data in places_by_model(scope):
+        plain = {seed: sum(stages.values()) for seed, stages in found[model, data, ""].items()}
+        seconds = round(statistics.mean(plain.values()), 1) if plain else None
+        ratios = (_ratios(found[model, data, name], plain) for name in _METHODS)
+        rows.append((NAMES[model], data.upper(), len(plain) or None, seconds, *ratios))
+    for data in scope.data:
+        base = SPEED.get(("bertabsa_att", "", data))
+        printed = [SPEED.get(("bertabsa_att", name, data)) for name in _METHODS]
+        shares = (
+            FormattedValue(f"{each / base:.1f}", {"x": each / base}) if each and base else None for each in printed
+        )
+        rows.append(("BERTABSA-ATT, the paper", data.upper(), None, base, *shares))
+    columns = ("model", "data", "seeds", "plain, s", *_METHODS)
+    return [
+        Table("speed-training", "Training, in plain trainings", columns, tuple(rows), _NOTES, columns[3:]),
+        *(_parts(model, found) for model in dict.fromkeys(model for model, _, _ in found)),
+    ]
 
 
-def _timings(scope: Scope, model: str) -> list[Timing]:
-    return [Timing(place, _METHODS[model]) for place in scope.places(model, _DATA, 1)]
+_Stages = Mapping[int, Mapping[str, float]]  # seconds by seed and stage
 
 
-def _wholes(model: str, record: Record | None) -> Table:
-    rows = tuple(
-        (row_name(model, _TIMED[method]), *_whole(record, method), *_paper_multiples(_TIMED[method]))
-        for method in _METHODS[model]
-    )
-    columns = (
-        *("method", "training, s", "training, x", "testing, s", "testing, x"),
-        *("training, x (paper)", "testing, x (paper)"),
-    )
-    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[1:5])
+def _by_seed(scope: Scope, lookup: RecordLookup, row: ModelRow, data: str) -> _Stages:
+    """Return the stages that lead to a row's model, by seed, as far as all cells have a record."""
+    found = {}
+    for seed, training in row.trainings(scope, data).items():
+        continues = all(mining.needs_weights for mining in training.evidence) and training.method == "base"
+        needed: dict[Cell, None] = dict.fromkeys((Training(training.place), *training.evidence, training))
+        records = [lookup(cell) for cell in needed]
+        if not all(records):
+            continue
+        first, *others = (record["stages"] for record in records if record)
+        usual = {name: seconds for name, seconds in first.items() if continues or name == "search"}
+        found[seed] = {**usual, **{name: seconds for each in others for name, seconds in each.items()}}
+    return found
 
 
-def _whole(record: Record | None, method: str) -> TableRow:
-    if record is None:
-        return (None,) * 4
-    ours, base = record["methods"][method], record["methods"]["base"]
-    fields: list[Value] = []
-    for kind in ("train", "test"):
-        fields += [round(ours[kind], 2), round(ours[kind] / base[kind], 2)]
-    return tuple(fields)
+def _ratios(found: _Stages, plain: Mapping[int, float]) -> FormattedValue:
+    """Return the mean of the multiples with their range."""
+    every = [sum(stages.values()) / plain[seed] for seed, stages in found.items() if seed in plain]
+    if not every:
+        return not_measured("x", "low", "high", "seeds")
+    numbers = (statistics.mean(every), min(every), max(every))
+    text = "{:.1f} ({:.1f} to {:.1f})".format(*numbers)
+    return FormattedValue(text, dict(zip(("x", "low", "high", "seeds"), (*numbers, len(every)), strict=True)))
 
 
-def _paper_multiples(method: str) -> TableRow:
-    """Return the paper's multiples."""
-    ours, base = (SPEED.get(("bertabsa_att", name, _DATA)) for name in (method, ""))
-    if ours is None or base is None:
-        return (None, None)
-    return tuple(round(mine / plain, 2) for mine, plain in zip(ours, base, strict=True))
-
-
-def _parts(model: str, record: Record | None) -> Table:
-    spent = record["methods"] if record else {}
-    rows = tuple((_TIMED[method] or "plain", *fields) for method in spent for fields in _fields(spent, method))
+def _parts(model: str, found: Mapping[tuple[str, str, str], _Stages]) -> Table:
+    rows: list[TableRow] = []
+    plain, paper = found.get((model, _PARTS_OF, ""), {}), SPEED["bertabsa_att", "", _PARTS_OF]
+    proper = statistics.mean(each["initial"] for each in plain.values()) if plain else 1.0
+    for name in ("", *_METHODS):
+        for part, number, seconds, word in _split(list(found.get((model, _PARTS_OF, name), {}).values())):
+            printed = SPEED_PARTS.get((name, word, _PARTS_OF))
+            multiple = round(printed / paper, 2) if printed else None
+            rows.append((name or "plain", part, number, round(seconds, 2), round(seconds / proper, 2), multiple))
     columns = ("method", "part", "how many", "seconds each", "x", "x (paper)")
-    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[3:4])
+    return Table(
+        f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, tuple(rows), _PART_NOTES, columns[3:4]
+    )
 
 
-def _fields(methods: Mapping[str, Any], method: str) -> Iterator[TableRow]:
-    proper, plain = methods["base"]["stages"]["initial"], SPEED["bertabsa_att", "", _DATA]
-    for part, number, seconds, word in _split(methods, method):
-        printed = SPEED_PARTS.get((_TIMED[method], word, _DATA))
-        paper = round(printed / plain[0], 2) if printed else None
-        yield part, number, round(seconds, 2), round(seconds / proper, 2), paper
-
-
-def _split(methods: Mapping[str, Any], method: str) -> Iterator[tuple[str, int, float, str]]:
-    """Yield parts of a method's training: name, number, seconds of each, the paper's word."""
-    spent = methods[method]
+def _split(seeds: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, int, float, str]]:
+    """Yield parts of a method's training: name, number in one training, seconds of each, the paper's word."""
     for prefix, (part, word) in _STAGES.items():
-        seconds = [each for stage, each in spent["stages"].items() if stage.startswith(prefix)]
+        seconds = [each for stages in seeds for stage, each in stages.items() if stage.startswith(prefix)]
         if seconds:
-            yield part, len(seconds), statistics.mean(seconds), word
-    rounds = 1 + sum(stage.startswith("round-") for stage in spent["stages"])
-    if rounds > 1:
-        apart = sum(spent["stages"].get(stage, 0.0) for stage in ("search", "final"))
-        seconds_each = (spent["train"] - apart - _outside(methods["base"])) / rounds
-        yield "each mining iteration", rounds, seconds_each, "iteration"
-    yield "outside of these", 1, _outside(spent), ""
+            yield part, round(len(seconds) / len(seeds)), statistics.mean(seconds), word
+    rounds = (
+        round(statistics.mean(sum(stage.startswith("mine-") for stage in stages) for stages in seeds)) if seeds else 0
+    )
+    if rounds:
+        mined = ("initial", "round-", "mine-")
+        seconds = [sum(each for stage, each in stages.items() if stage.startswith(mined)) for stages in seeds]
+        yield "each mining iteration", rounds, statistics.mean(seconds) / rounds, "iteration"
 
 
-def _outside(spent: Mapping[str, Any]) -> float:
-    return float(spent["train"] - sum(spent["stages"].values()))
-
-
-EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, needs=(_DATA,), encoders=SWEEP)
+EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, encoders=HEADLINE)

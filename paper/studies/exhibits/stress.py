@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from paper.experiments.cells import Analysis, Cell, settings
-from paper.experiments.comparison import RunPair, chance_of_no_gain, gather, interval, other_trainings, stars
+from paper.experiments.comparison import RunPair, chance_of_no_gain, gather_found, interval, other_trainings, stars
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -65,12 +65,9 @@ _LEXICON_NOTE = (
 
 
 def stress_analyses(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
-    """Return the analyses of a row by seed; none for human words if nobody marked any."""
-    row = METHODS[method]
-    if "human" in row.mined_by and not scope.has_opinion_words(data):
-        return {}
-    places = scope.places(model, data, row.seeds)
-    return {place.seed: Analysis(row.training_in(place), "stress", settings(version=VERSION)) for place in places}
+    """Return the analyses of a row by seed."""
+    trainings = METHODS[method].trainings(scope, model, data, METHODS[method].seeds)
+    return {seed: Analysis(each, "stress", settings(version=VERSION)) for seed, each in trainings.items()}
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
@@ -85,13 +82,10 @@ _Found = Mapping[str, Mapping[int, Record]]  # what was found, by row and seed
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return gains over all places, then a table for each place."""
-
-    def found(method: str, model: str, data: str) -> dict[int, Record]:
-        records = gather(lookup, stress_analyses(scope, method, model, data))
-        return {seed: record["found"] for seed, record in records.items()}
-
     places = {
-        (data, model): {method: found(method, model, data) for method in TRANSFER_ROWS}
+        (data, model): {
+            method: gather_found(lookup, stress_analyses(scope, method, model, data)) for method in TRANSFER_ROWS
+        }
         for data, model in marked_places(scope)
     }
     tables = [_place_table(data, model, rows) for (data, model), rows in places.items()]
@@ -117,15 +111,11 @@ def _judged_table() -> Table:
     counts = {kind: tuple(judged["kinds"][kind]) for kind in KINDS}
     total = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = tuple((kind, format_count(*pair)) for kind, pair in (*counts.items(), ("in all", total)))
+    sound, of_all = (sum(column) for column in zip(*judged["lexicon"].values(), strict=True))
+    shares = {name: f"{count} of {of}" for name, (count, of) in judged["lexicon"].items()}
+    lexicon = _LEXICON_NOTE.format(sound=sound, judged=of_all, **shares)
     title = f"Sound variants, judged by hand (version {judged['version']} of the variants)"
-    return Table("stress-judged", title, ("kind", "sound"), rows, (*_JUDGED_NOTES, _lexicon_note(judged["lexicon"])))
-
-
-def _lexicon_note(counts: Mapping[str, Sequence[int]]) -> str:
-    """Return how many variants were sound where nobody had marked opinion words."""
-    sound, judged = (sum(column) for column in zip(*counts.values(), strict=True))
-    shares = {name: f"{count} of {of}" for name, (count, of) in counts.items()}
-    return _LEXICON_NOTE.format(sound=sound, judged=judged, **shares)
+    return Table("stress-judged", title, ("kind", "sound"), rows, (*_JUDGED_NOTES, lexicon))
 
 
 def _aim_table(places: Mapping[tuple[str, str], _Found], notes: tuple[str, ...]) -> Table:
@@ -135,7 +125,10 @@ def _aim_table(places: Mapping[tuple[str, str], _Found], notes: tuple[str, ...])
         gains = [pair.observed[0] for pair in pairs]
         significant = sum(chance_of_no_gain([pair])[0] < SIGNIFICANT for pair in pairs)
         mean = format_mean([statistics.mean(gains)], "+") if gains else not_measured("mean", "spread")
-        p = _format_p(chance_of_no_gain(pairs)[0] if pairs else None)
+        p = not_measured("p")
+        if pairs:  # resamples cannot show that a p is zero
+            chance = chance_of_no_gain(pairs)[0]
+            p = FormattedValue("< 0.001" if chance < 0.001 else f"{chance:.3f}", {"p": chance})
         raised = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")
         pooled = [both for found in places.values() if method and (both := _over_both(found, method))]
         fields = (mean, significant if gains else None, p, _format_interval(pooled))
@@ -146,11 +139,6 @@ def _aim_table(places: Mapping[tuple[str, str], _Found], notes: tuple[str, ...])
     )
     title = "Share of instances right in every variant: gains over a second training"
     return Table("stress-gains", title, columns, tuple(rows), (*_AIM_NOTES, *notes), columns[1:3])
-
-
-def _format_p(p: float | None) -> FormattedValue:
-    """Return a p by resamples, which cannot show that it is zero."""
-    return not_measured("p") if p is None else FormattedValue("< 0.001" if p < 0.001 else f"{p:.3f}", {"p": p})
 
 
 def _place_table(data: str, model: str, found: _Found) -> Table:
@@ -214,4 +202,4 @@ def _mean(records: Mapping[int, Record], name: str) -> FormattedValue:
 
 
 _TITLE = "Variants that reverse or distract"
-EXHIBIT = Exhibit("stress", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=HEADLINE)
+EXHIBIT = Exhibit("stress", _TITLE, cells, show, needs=("opinion_words",), encoders=HEADLINE)

@@ -7,12 +7,12 @@ attends to there. Nothing is chosen by looking at the other domain.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from paper.experiments.cells import Analysis, Cell, Place, Training, settings
-from paper.experiments.comparison import METRICS, Gain, Row, average, gather
+from paper.experiments.comparison import METRICS, Gain, Row, average, gather, gather_found
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -99,10 +99,7 @@ class _DomainPair:
 
     def trainings(self, scope: Scope, name: str, seeds: int = 0) -> dict[int, Training]:
         """Return the trainings of a row by seed."""
-        row = METHODS[name]
-        if "human" in row.mined_by and not scope.has_opinion_words(self.source):
-            return {}
-        return {place.seed: row.training_in(place) for place in scope.places(self.model, self.source, seeds)}
+        return METHODS[name].trainings(scope, self.model, self.source, seeds)
 
     def scores(self, scope: Scope, name: str) -> dict[int, Analysis]:
         """Return the scores of a row in the other domain by seed."""
@@ -173,11 +170,7 @@ class _Board:
 
     def away(self, pair: _DomainPair, name: str) -> Row:
         """Return the scores of a row in the other domain."""
-        return self.found(pair.scores(self.scope, name))
-
-    def found(self, analyses: Mapping[int, Analysis]) -> Row:
-        """Return what analyses found, by seed."""
-        return {seed: record["found"] for seed, record in gather(self.lookup, analyses).items()}
+        return gather_found(self.lookup, pair.scores(self.scope, name))
 
     def _gain(self, pair: _DomainPair, name: str, other: str) -> Gain | None:
         """Return the gain of a row over another in the other domain."""
@@ -304,7 +297,7 @@ def _attention(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
 
 
 def _attended(board: _Board, pair: _DomainPair, name: str) -> TableRow:
-    found = board.found(pair.analyses(board.scope, name, "rare_words"))
+    found = gather_found(board.lookup, pair.analyses(board.scope, name, "rare_words"))
     groups = ([_UNSEEN], [bucket for bucket in next(iter(found.values()), {}) if bucket != _UNSEEN])
     counts = [sum(each[bucket]["instances"] for bucket in group) for group in groups for each in [*found.values()][:1]]
     values: list[Value] = [len(found) or None, *(counts or (None, None))]
@@ -332,7 +325,7 @@ def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     rows: list[TableRow] = []
     for pair in pairs:
         for name in _FAITHFUL:
-            found = board.found(pair.analyses(board.scope, name, "faithfulness"))
+            found = gather_found(board.lookup, pair.analyses(board.scope, name, "faithfulness"))
             judged = [
                 [each["deletion"]["attention"][measure]["aopc"][side]["mean"] for each in found.values()]
                 for measure in measures
@@ -348,4 +341,4 @@ def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, beyond=True, encoders=HEADLINE)
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, encoders=HEADLINE)

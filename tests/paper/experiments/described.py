@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Setting, Timing, Training, settings
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
 
 
 def from_description(described: Mapping[str, Any]) -> Cell:
@@ -18,8 +18,6 @@ def from_description(described: Mapping[str, Any]) -> Cell:
             return _training(values)
         case "look":
             return Analysis(_training(values["training"]), values["what"], _settings(values), values.get("on", ""))
-        case "timing":
-            return Timing(_place(values), tuple(values["methods"]))
     raise ValueError(f"unknown kind of cell: {described['kind']}")
 
 

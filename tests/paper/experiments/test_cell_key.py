@@ -14,7 +14,7 @@ from tests.paper.experiments.rooms import tiny_resources
 
 import pssa
 from paper.experiments import cell_key
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Training
 from paper.experiments.resources import MEASURED_WITH
 from pssa.runs import resolve as resolving
 
@@ -32,7 +32,6 @@ CELLS: dict[str, Cell] = {
     "human": Mining(HERE, "human"),
     "supervised": Training(HERE, evidence=(AGREED,)),
     "look": Analysis(Training(HERE, evidence=(AGREED,)), "heat"),
-    "timing": Timing(HERE, ("base", "pg-as")),
 }
 
 
@@ -45,9 +44,9 @@ def _no_memory() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("table", "model", "value", "changed"),
     [
-        ("_TUNED_GAMMA", "memnet", 3.0, {"rounds", "timing"}),
+        ("_TUNED_GAMMA", "memnet", 3.0, {"rounds"}),
         ("_CONSENSUS_GAMMA", "memnet", 3.0, {"supervised", "look"}),
-        ("_EPSILON", "memnet", 2.5, {"mining", "rounds", "consensus", "supervised", "look", "timing"}),
+        ("_EPSILON", "memnet", 2.5, {"mining", "rounds", "consensus", "supervised", "look"}),
         ("_TUNED_GAMMA", "tnet_att", 3.0, set()),
     ],
 )

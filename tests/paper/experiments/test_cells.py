@@ -5,7 +5,6 @@ from __future__ import annotations
 from paper.experiments.cells import (
     Mining,
     Place,
-    Timing,
     Training,
     cell_name,
     mining_method,
@@ -22,7 +21,6 @@ def test_the_baseline_needs_nothing_and_everything_else_in_its_place_needs_it() 
     assert mined.needs == (Training(HERE),)
     assert Training(HERE, evidence=(mined,)).needs == (Training(HERE), mined)
     assert Mining(HERE, "human").needs == ()
-    assert Timing(HERE, ("base",)).needs == ()
 
 
 def test_random_words_need_the_consensus_that_they_are_as_many_as() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, wait
-from concurrent.futures._base import DoneAndNotDoneFutures
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from tests.paper.experiments.rooms import tiny_resources
 
 from paper.experiments import schedule
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, settings
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from paper.experiments.ledger import Ledger, Record
 from paper.experiments.provenance import Environment
 from paper.experiments.schedule import CellSchedule, open_pool, plan
@@ -176,24 +175,6 @@ def test_what_is_lost_twice_has_failed(room: Workspace, ledger: Ledger) -> None:
     (reason,) = CellSchedule(room, ledger).execute([BASE], engine).failures.values()
     assert engine.cells == [BASE, BASE]
     assert "fewer workers" in reason
-
-
-def test_a_timing_has_the_machine_for_itself(room: Workspace, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Open(workers=4)
-
-    def finish_the_first(at_work: Iterable[Future[Record]], return_when: str) -> DoneAndNotDoneFutures[Record]:
-        """Jobs are over one by one, and only when nothing more is handed to the engine."""
-        jobs = zip(engine.jobs, engine.futures, strict=True)
-        engine.finish(*next((job, future) for job, future in jobs if not future.done()))
-        return wait(at_work, return_when=return_when)
-
-    monkeypatch.setattr(schedule, "wait", finish_the_first)
-    timing = Timing(HERE, ("base",))
-    others = [Training(Place("laptop", "memnet", seed)) for seed in range(3)]
-    CellSchedule(room, ledger).execute([others[0], timing, *others[1:]], engine)
-    beside = dict(zip(engine.cells, engine.beside, strict=True))
-    assert beside[timing] == 0
-    assert max(beside.values()) > 0
 
 
 def test_records_name_the_environment_that_made_them(room: Workspace, ledger: Ledger) -> None:

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from tests.paper.experiments.rooms import SETTINGS, tiny_resources
 
-from paper.experiments import work
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, settings
+from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from paper.experiments.comparison import labels_of
 from paper.experiments.ledger import Ledger
 from paper.experiments.resources import DataSource, Resources
@@ -126,24 +124,3 @@ def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workspace)
         Training(HERE, evidence=mined, settings=settings(gamma=0.0, words="active")),
     )
     assert without["curve"] == with_it["curve"]
-
-
-def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workspace) -> None:
-    (record,) = records_of(room, Timing(HERE, ("base", "aw-as")))
-    methods = record["methods"]
-    assert isinstance(methods, dict)
-    assert list(methods) == ["base", "aw-as"]
-    assert set(methods["base"]["stages"]) == {"initial"}
-    assert {"initial", "round-2", "final"} <= set(methods["aw-as"]["stages"])
-    assert list((room.folder / "timing").iterdir()) == []
-
-
-def test_a_timing_has_all_cores_for_as_long_as_it_takes(room: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[object, int]] = []
-    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2}, raising=False)
-    monkeypatch.setattr(work, "_time_one", lambda out, source, *rest: seen.append((source, torch.get_num_threads())))
-    monkeypatch.setattr("shutil.rmtree", lambda *given, **more: None)
-    before = torch.get_num_threads()
-    work.execute_cell(work.CellJob(Timing(HERE, ("base",)), room))
-    assert seen == [(room.resources.sources["laptop"].train, 3)] * 2
-    assert torch.get_num_threads() == before

@@ -11,7 +11,7 @@ import pytest
 from tests.paper.experiments.rooms import tiny_resources
 
 from paper.experiments import timing as watching
-from paper.experiments.cells import Place, Timing, Training
+from paper.experiments.cells import Place, Training
 from paper.experiments.ledger import Ledger
 from paper.experiments.timing import StageTimer
 from paper.experiments.workspace import Workspace
@@ -44,15 +44,13 @@ def test_cells_of_one_place_share_its_materials_and_have_settings_of_their_own(r
 
 
 def test_only_what_cells_left_behind_is_cleared(room: Workspace) -> None:
-    base, timing = Training(HERE), Timing(HERE, ("base",))
-    for path in (room.weights(base), room.timing(timing)):
-        path.mkdir(parents=True)
+    base = Training(HERE)
+    room.weights(base).mkdir(parents=True)
     precious = room.folder / "weights" / "model.bin"
     precious.write_text("of somebody else")
-    room.clear([base, timing])
+    room.clear([base])
     assert precious.read_text() == "of somebody else"
     assert not room.weights(base).exists()
-    assert not room.timing(timing).parent.exists()
 
 
 def test_what_was_appended_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
@@ -123,7 +121,7 @@ def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which stands still until it is changed."""
     time = [0.0]
-    monkeypatch.setattr(watching, "now", lambda: time[0])
+    monkeypatch.setattr(watching, "_now", lambda: time[0])
     return time
 
 

@@ -1,7 +1,8 @@
-"""The audit's checks of the page `readings`: each row beside its own controls, and long trainings from their curves."""
+"""The audit's checks of the exhibit `readings`: each row beside its own controls."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from tests.paper.studies.audit import DATA, MODELS, Audit, Record, Runs
 
 Chosen = dict[str, Any]
 _SPANS = {"1 to 5": (1, 5), "6 to 10": (6, 10), "11 to 20": (11, 20), "21 to 35": (21, 35), "36 to 50": (36, 50)}
-_T = {2: 4.30, 3: 3.18, 4: 2.78}  # the quantile .975 of Student's t by degrees of freedom
+_T = {2: 4.30, 3: 3.18, 4: 2.78, 9: 2.26}  # the quantile .975 of Student's t by degrees of freedom
 # Of +PG-AS: settings of the mining and of the training, and the rounds that count.
 _SINGLE: dict[str, tuple[Chosen, Chosen, int]] = {
     "+PG-AS, default": ({}, {}, 0),
@@ -20,7 +21,11 @@ _SINGLE: dict[str, tuple[Chosen, Chosen, int]] = {
     "weighting = round": ({}, {"weighting": "round"}, 0),
     "folds = 5": ({"folds": 5}, {}, 0),
     "full-length rounds": ({"round_epochs": 0}, {}, 0),
+    "epochs and gamma searched under supervision (gamma 0.5)": ({}, {"final_epochs": "search", "gamma": 0.5}, 0),
+    "epochs and gamma searched under supervision (gamma 0.125)": ({}, {"final_epochs": "search", "gamma": 0.125}, 0),
     "final training continued": ({}, {"final_start": "initial"}, 0),
+    "penalty on the gradient saliency itself": ({}, {"penalty_on": "gradient"}, 0),
+    "noise on the word vectors": ({"noise_on": "input"}, {}, 0),
     "random words, as many as of +PG-AS": ({"words_of": "pg-as"}, {}, 0),
 }
 
@@ -54,28 +59,45 @@ def check_single(audit: Audit, where: str, fields: Record) -> None:
             return (plain if fields["reading"] == "plain" else again), []
         mining, chosen, rounds = _SINGLE[fields["reading"]]
         ours = training(place, "random" if "words_of" in mining else "pg-as", mining, rounds, **chosen)
-        going_on = [training(place, "pg-as", **chosen, gamma=0.0)]
-        return ours, going_on if "final_start" in chosen else [plain, again]
+        if "final_start" in chosen or "final_epochs" in chosen:
+            again = training(place, "pg-as", **{**chosen, "gamma": 0.0})
+        return ours, [again] if "final_start" in chosen else [plain, again]
 
     _check_row(audit, f"{where}, {fields['model']} {fields['reading']}", fields, described)
 
 
 def check_preset(audit: Audit, where: str, fields: Record) -> None:
     """Check a row of the presets."""
+    where, model = f"{where}, {fields['preset']} {fields['model']} {fields['row']}", MODELS[fields["model"]]
+    _check_row(audit, where, fields, lambda data: _of_preset(fields["preset"], model, fields["row"], data))
 
-    def described(data: str) -> tuple[Record, list[Record]]:
-        is_large = "large" in fields["row"]
-        preset = fields["preset"] + ("-rest" if data == "rest" else "")
-        place: Chosen = {"data": data, "model": MODELS[fields["model"]], "settings": {"preset": preset}}
-        if fields["model"].startswith("BERT") and not is_large:
-            place["small_encoder"] = True
-        usual = {name: value for name, value in place.items() if name != "settings" or not is_large}
-        plain, again = training(place), training(usual, "aw-as", gamma=0.0)
-        if fields["row"] in ("plain", "trained again"):
-            return (plain if fields["row"] == "plain" else again), []
-        return training(place, "aw-as" if "AW" in fields["row"] else "pg-as"), [plain, again]
 
-    _check_row(audit, f"{where}, {fields['preset']} {fields['model']} {fields['row']}", fields, described)
+def check_preset_mean(audit: Audit, where: str, fields: Record) -> None:
+    """Check a mean over all pairs of model and data set that have a row with its controls."""
+    pairs = []
+    for model, data in itertools.product(("memnet", "tnet_att", "bertabsa_att"), DATA):
+        ours, controls = _of_preset(fields["preset"], model, fields["row"], data)
+        rows = [runs_of(records(audit, each, 99)) for each in (ours, *controls)]
+        if all(rows) and set.intersection(*map(set, rows)):
+            pairs.append((data, rows))
+    where = f"{where}, {fields['preset']} {fields['row']}"
+    audit.check(f"{where}, pairs", fields["pairs"], len(pairs))
+    audit.check_pooled(f"{where}, over both", fields["over both controls"], pairs)
+    paired = [(data, rows[0], rows[-1]) for data, rows in pairs]
+    audit.check_gain(f"{where}, over its control", fields["over its control"], paired, seeds=True)
+
+
+def _of_preset(preset: str, model: str, row: str, data: str) -> tuple[Record, list[Record]]:
+    is_large = "large" in row
+    place: Chosen = {"data": data, "model": model, "settings": {"preset": preset + ("-rest" if data == "rest" else "")}}
+    if model.startswith("bert") and not is_large:
+        place["small_encoder"] = True
+    usual = {name: value for name, value in place.items() if name != "settings" or not is_large}
+    plain, again = training(place), training(usual, "aw-as", gamma=0.0)
+    if row in ("plain", "trained again"):
+        return (plain if row == "plain" else again), []
+    chosen: Chosen = {"penalty_on": "gradient"} if "gradient" in row else {}
+    return training(place, "aw-as" if "AW" in row else "pg-as", **chosen), [plain, again]
 
 
 def _check_row(
@@ -120,22 +142,10 @@ def check_release(audit: Audit, where: str, fields: Record) -> None:
             if number:
                 audit.check_pooled(f"{where}, K = {number}", shown, [(data, [*map(runs_of, (row, *controls))])])
         if rows:
-            _check_mean_gain(audit, f"{where}, K = {fields['K']}, {data}", shown, data, rows, controls)
-
-
-def _check_mean_gain(
-    audit: Audit,
-    where: str,
-    shown: Record,
-    data: str,
-    rows: Sequence[dict[int, Record]],
-    controls: Sequence[dict[int, Record]],
-) -> None:
-    ours, theirs = (
-        np.mean([[audit.scores(data, run)[1] for run in runs_of(row).values()] for row in side])
-        for side in (rows, controls)
-    )
-    audit.check(where, shown["macro-F1"], 100 * float(ours - theirs))
+            expected = 100 * (
+                _mean_f1(audit, data, [*map(runs_of, rows)]) - _mean_f1(audit, data, [*map(runs_of, controls)])
+            )
+            audit.check(f"{where}, K = {fields['K']}, {data}", shown["macro-F1"], expected)
 
 
 def _long(audit: Audit, name: str, data: str, seeds: int) -> tuple[list[dict[int, Record]], list[dict[int, Record]]]:
@@ -167,7 +177,8 @@ def check_course(audit: Audit, where: str, fields: Record) -> None:
         groups.append(100 * (mine - theirs))
         controls.append(100 * theirs)
         if len(names) == 1:
-            _check_mean_gain(audit, f"{where}, after 50", fields["after 50"], data, rows, others)
+            gain = _mean_f1(audit, data, [*map(runs_of, rows)]) - _mean_f1(audit, data, [*map(runs_of, others)])
+            audit.check(f"{where}, after 50", fields["after 50"]["macro-F1"], 100 * gain)
     gains = {
         span: [group[:, first - 1 : last].mean(axis=1) for group in groups] for span, (first, last) in _SPANS.items()
     }
@@ -186,9 +197,14 @@ def check_course(audit: Audit, where: str, fields: Record) -> None:
             audit.check(f"{about}, high", shown["high"], float(values[0].mean()) + half)
 
 
+def _mean_f1(audit: Audit, data: str, rows: Sequence[Runs]) -> float:
+    return float(np.mean([[audit.scores(data, run)[1] for run in row.values()] for row in rows]))
+
+
 CHECKS: dict[str, Callable[[Audit, str, Record], None]] = {
     r"readings-all": check_single,
     r"readings-presets": check_preset,
+    r"readings-preset-means": check_preset_mean,
     r"readings-release": check_release,
     r"readings-course": check_course,
 }

@@ -11,6 +11,8 @@ import pytest
 from tests.paper.studies.audit import Audit, Row
 from tests.paper.studies.audit_tables import audit_table
 
+from paper.studies.exhibits import page_of
+
 RESULTS = Path(__file__).parents[3] / "results"
 # Tables without figures of a test set, or with sums of the figures of others.
 ELSEWHERE = ("strip-bug-damage", "transfer-attention", "transfer-faithfulness")
@@ -20,7 +22,7 @@ FIGURES = (
     *(f"corpus-size-{model}" for model in ("memnet", "tnet_att", "bertabsa_att")),
 )
 UNTESTED = (*ELSEWHERE, *FIGURES, "stress-gains", "stress-judged", "selection-looks", "claims-rounds", "claims-counts")
-PAGES = (
+AUDITED = (
     "overall",
     "random-masking",
     "self-attention",
@@ -34,32 +36,32 @@ PAGES = (
 )
 
 
-def is_of_this_plan(page: str) -> bool:
-    """Whether a page names the seeds of what its models start from, as pages do since fewer cells are planned."""
-    return re.search(r"\(at most \d+ seed", page) is not None
+def section_of(exhibit: str) -> str:
+    """What the pages say of an exhibit."""
+    page = (RESULTS / f"{page_of(exhibit)[0]}.md").read_text("utf-8")
+    _, found, after = page.partition(f"<!-- begin exhibit {exhibit} -->\n")
+    assert found, exhibit
+    return after.partition(f"<!-- end exhibit {exhibit} -->")[0]
 
 
-def fingerprints(page: str) -> dict[str, str]:
-    """The vectors and encoders that a page names."""
-    return dict(re.findall(r"(vectors|small encoder|encoder) `([0-9a-f]{16})`", page))
+def fingerprints(exhibit: str) -> dict[str, str]:
+    """The vectors and encoders that an exhibit names."""
+    return dict(re.findall(r"(vectors|small encoder|encoder) `([0-9a-f]{16})`", section_of(exhibit)))
 
 
-def audit_of(page: str, data: Path) -> Audit:
-    """An audit with the files that the page names."""
-    files = fingerprints((RESULTS / f"{page}.md").read_text("utf-8"))
+def audit_of(exhibit: str, data: Path) -> Audit:
+    """An audit with the files that the exhibit names."""
+    files = fingerprints(exhibit)
     encoders = tuple(files[name] for name in ("encoder", "small encoder") if name in files)
     return Audit(RESULTS, data, files.get("vectors", ""), encoders, "small encoder" in files)
 
 
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize("page", PAGES)
-def test_an_independent_reader_finds_the_numbers_of_the_page(page: str, shared_data: Path) -> None:
-    path = RESULTS / f"{page}.md"
-    if not path.is_file() or not is_of_this_plan(path.read_text("utf-8")):
-        pytest.skip("the page is not there, or has the cells of an earlier plan; reproduce it")
-    audit = audit_of(page, shared_data)
-    tables = json.loads((RESULTS / page / "tables.json").read_text("utf-8"))["tables"]
+@pytest.mark.parametrize("exhibit", AUDITED)
+def test_an_independent_reader_finds_the_numbers_of_the_exhibit(exhibit: str, shared_data: Path) -> None:
+    audit = audit_of(exhibit, shared_data)
+    tables = json.loads((RESULTS / exhibit / "tables.json").read_text("utf-8"))["tables"]
     unknown = [table["name"] for table in tables if not audit_table(audit, table)]
     assert set(unknown) <= set(UNTESTED)
     assert audit.wrong == []

@@ -19,6 +19,7 @@ from paper.studies.exhibit import (
     format_percent,
     format_scores,
 )
+from paper.studies.exhibits import page_of
 from paper.studies.pages import TABLES, ShownExhibit, drop_empty_rows, markdown_document, write_exhibit
 from pssa.errors import InputError
 
@@ -45,12 +46,12 @@ def test_a_page_has_the_parts_in_their_order_and_folds_what_is_long() -> None:
     folded = Details("More <of it>", ("Text.", SMALL))
     page = markdown_document(exhibit(), ["1. `code` *stars*", SMALL, DRAWN, PICTURE, long, folded])
     assert page == (
-        "# Exhibit ours\n\n1\\. `code` \\*stars\\*\n\n"
-        "## Numbers\n\n| a   |   b |\n|:----|----:|\n| x   |   1 |\n\nA note.\n\n"
-        "## Curve\n\n![Curve](ours/curve.svg)\n\n| plot   | y by x   |    1 |\n|:-------|:---------|-----:|\n"
+        "## Exhibit ours\n\n1\\. `code` \\*stars\\*\n\n"
+        "### Numbers\n\n| a   |   b |\n|:----|----:|\n| x   |   1 |\n\nA note.\n\n"
+        "### Curve\n\n![Curve](ours/curve.svg)\n\n| plot   | y by x   |    1 |\n|:-------|:---------|-----:|\n"
         "| p      | l        | 2.00 |\n\n"
-        "## Map\n\n![Map](ours/map.svg)\n\n"
-        "## Long\n\n<details>\n<summary>20 rows by a</summary>\n\n| a   |\n|:----|\n"
+        "### Map\n\n![Map](ours/map.svg)\n\n"
+        "### Long\n\n<details>\n<summary>20 rows by a</summary>\n\n| a   |\n|:----|\n"
         + "".join(f"| {number:<3} |\n" for number in range(20))
         + "\n</details>\n\n<details>\n<summary>More &lt;of it&gt;</summary>\n\nText.\n\n"
         "| a   |   b |\n|:----|----:|\n| x   |   1 |\n\n</details>\n"
@@ -60,15 +61,37 @@ def test_a_page_has_the_parts_in_their_order_and_folds_what_is_long() -> None:
 def test_an_exhibit_has_a_page_its_drawings_and_its_numbers_and_more_on_request(tmp_path: Path) -> None:
     usual = {"ours.md", f"ours/{TABLES}", "ours/curve.svg", "ours/map.svg"}
     more = {*(f"ours/numbers.{kind}" for kind in ("tex", "csv")), *(f"ours/curve.{kind}" for kind in ("png", "csv"))}
-    write_exhibit(tmp_path, exhibit(), ["Hello.", SMALL, DRAWN, PICTURE], {"missing": "1 of 2"}, files=True)
+    write_exhibit(tmp_path, exhibit(), ["Hello.", SMALL, DRAWN, PICTURE], "1 of 2", files=True)
     assert written(tmp_path) == usual | more
     assert (tmp_path / "ours/curve.csv").read_text("utf-8") == "plot,line,x,y,spread\np,l,1.0,2.0,\n"
     shown = ShownExhibit.read(tmp_path / "ours" / TABLES)
-    assert (shown.name, shown.beyond, shown.facts) == ("ours", False, {"missing": "1 of 2"})
+    assert (shown.name, shown.title, shown.missing) == ("ours", "Exhibit ours", "1 of 2")
     assert shown.tables["numbers"] == SMALL
     assert shown.tables["curve"].rows == (("p", "l", 1.0, 2.0, None),)
     write_exhibit(tmp_path, exhibit(), ["Hello.", SMALL, DRAWN, PICTURE])
     assert written(tmp_path) == usual
+
+
+def test_exhibits_share_a_page_and_text_around_their_sections_stays(tmp_path: Path) -> None:
+    for name in ("transfer", "stress"):
+        write_exhibit(tmp_path, exhibit(name), [f"Of {name}."])
+    page = tmp_path / "stress.md"
+    first = page.read_text("utf-8")
+    assert first.startswith(f"# {page_of('stress')[1]}\n")
+    page.write_text(first.replace("<!-- end exhibit transfer -->", "<!-- end exhibit transfer -->\n\nMine."))
+    write_exhibit(tmp_path, exhibit("transfer"), ["Again."])
+    second = page.read_text("utf-8")
+    assert second == first.replace("Of transfer.", "Again.").replace(
+        "exhibit transfer -->\n\n<", "exhibit transfer -->\n\nMine.\n\n<"
+    )
+    assert not (tmp_path / "transfer.md").exists()
+
+
+def test_a_section_shows_a_note_once_and_folds_tables_like_an_earlier_one() -> None:
+    other = Table("more", "More", SMALL.columns, SMALL.rows, SMALL.notes)
+    page = markdown_document(exhibit(), [SMALL, other])
+    assert page.count("A note.") == 1
+    assert page.count("<summary>1 row by a, b</summary>") == 1
 
 
 def test_files_of_parts_that_are_no_more_are_removed_and_your_own_stay(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_every_exhibit_keeps_its_page_and_where_its_numbers_come_from(
         foot = (tmp_path / f"{name}.md").read_text("utf-8").partition("<details>")[2]
         assert command in foot
         assert now()[:10] in foot
-        assert foot.rstrip().endswith("</details>")
+        assert "</details>" in foot
 
 
 def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:

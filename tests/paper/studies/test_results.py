@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from tests.paper.experiments.described import from_description
-from tests.paper.studies.test_audit import PAGES as AUDITED
-from tests.paper.studies.test_audit import fingerprints, is_of_this_plan
+from tests.paper.studies.test_audit import AUDITED, fingerprints, section_of
 
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import Ledger, Record
@@ -27,7 +26,8 @@ SHOWN = sorted(path.parent.name for path in RESULTS.glob(f"*/{TABLES}"))
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_page_shows_the_numbers_of_its_tables(name: str) -> None:
-    page = (RESULTS / f"{name}.md").read_text("utf-8")
+    page = section_of(name)
+    assert "Incomplete" not in page
     shown = ShownExhibit.read(RESULTS / name / TABLES)
     missing = [each.title for each in shown.tables.values() if markdown_table(each) not in page]
     # A figure is shown as a grid of its points.
@@ -39,16 +39,13 @@ def test_a_page_shows_the_numbers_of_its_tables(name: str) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("name", sorted(set(SHOWN) - set(AUDITED)))
 def test_the_ledger_gives_the_numbers_of_the_exhibit(name: str, shared_data: Path) -> None:
-    page = (RESULTS / f"{name}.md").read_text("utf-8")
-    if not is_of_this_plan(page):
-        pytest.skip("the page has the cells of an earlier plan; reproduce it")
-    files = set(fingerprints(page).values())
+    files = set(fingerprints(name).values())
     every = (each for each in Ledger.read(RESULTS / "cells.jsonl") if starts(each) <= files)
     # The last record of a cell is that of the newest defaults.
     records = {from_description(record["cell"]): record for record in every}
     stored = json.loads((RESULTS / name / TABLES).read_text("utf-8"))["tables"]
     by_name = {table["name"]: table for table in stored}
-    for table in tables_of(name, records, shared_data, has_small="small encoder `" in page):
+    for table in tables_of(name, records, shared_data, has_small="small encoder" in fingerprints(name)):
         assert table == by_name[table["name"]]
 
 

@@ -74,7 +74,7 @@ def test_it_is_shown_before_anything_is_measured(name: str, scope: Scope) -> Non
     parts = drop_empty_rows(exhibit.show(exhibit.encoders.within(scope), FakeLookup()))
     named = [part.name for part in parts if isinstance(part, Table | Figure | Picture)]
     assert len(named) == len(set(named))
-    assert markdown_document(exhibit, parts).startswith(f"# {exhibit.title}\n")
+    assert markdown_document(exhibit, parts).startswith(f"## {exhibit.title}\n")
 
 
 @every_exhibit

@@ -6,13 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.paper.experiments.rooms import FakeLookup, tiny_resources
-from tests.paper.studies.exhibits.toys import carried_out, row_of, toy_scope
+from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.studies.exhibits.toys import carried_out, row_of
 
-from paper.experiments.cells import Mining, Place, Timing, Training
+from paper.experiments.cells import Mining, Place, Training
 from paper.experiments.resources import Resources, Scope
-from paper.experiments.work import CellJob, execute_cell
-from paper.experiments.workspace import Workspace
 from paper.studies.exhibits import correction, find
 from pssa.data import embedded
 
@@ -47,39 +45,6 @@ def test_corrections_are_trained_and_measured_for_real(tmp_path: Path) -> None:
     stress = lookup(cells[-1])
     assert stress is not None
     assert stress["found"]["instances"] == 20 == len(stress["found"]["right"])
-
-
-@pytest.mark.slow
-def test_real_times_fall_into_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)  # other tests are at work
-    few = {"epochs": 1, "hidden": 4, "consensus_models": 2, "consensus_folds": 2}
-    resources = tiny_resources(tmp_path)
-    resources = replace(resources, settings={**resources.settings, **few})
-    methods = ("base", "kt", "boosting", "adaboost", "aw-as", "pg-as", "consensus")
-    cell = Timing(Place("laptop", "tnet_att", 0), methods)
-    record = execute_cell(CellJob(cell, Workspace(tmp_path / "out", resources)))
-    _, parts = find("speed").show(toy_scope(tmp_path, "tnet_att"), FakeLookup({cell: record}))
-    found = [row[:3] for row in getattr(parts, "rows", ()) if row[1] != "outside of these"]
-    assert found == [
-        ("plain", "initial training", 1),
-        ("+KT", "initial training", 1),
-        ("+KT", "each further training", 4),
-        ("+Boosting", "each member", 5),
-        ("+Adaboost", "each member", 5),
-        *(
-            (method, part, number)
-            for method in ("+AW-AS", "+PG-AS")
-            for part, number in (
-                ("initial training", 1),
-                ("each training between rounds", 4),
-                ("each extraction of words", 5),
-                ("final training", 1),
-                ("each mining iteration", 5),
-            )
-        ),
-        ("+Consensus", "each judge", 4),
-        ("+Consensus", "final training", 1),
-    ]
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from paper.experiments.ledger import Record
 from paper.studies.exhibit import Figure, Table
 from paper.studies.exhibits import find
 from paper.studies.exhibits._course import COURSE, RISE, estimate
+from paper.studies.exhibits.readings import PRESET_MEANS
 from pssa.runs.resolve import check_mining, check_supervision
 from pssa.runs.settings import Config
 
@@ -64,7 +65,7 @@ def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:
     summary, *_ = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert str(summary).startswith("No reading")  # of more than one seed
     records |= {with_seed(cell, 1): record for cell, record in records.items()}
-    summary, table, *_ = READINGS.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
+    summary, *_, table = READINGS.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     scores = "100.00 / 100.00"
     seeds, shown, own, both, words = row_of(table, "MN", "K = 2")
     assert (seeds, shown, own, words) == ("2", scores, ALL_OF_IT, "1.50 + 0.25")
@@ -78,7 +79,7 @@ def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:
 
 def test_two_controls_are_pooled(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {Training(MN): knowing(), AGAIN: blind(), DEFAULT: knowing()}
-    _, table, *_ = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
+    *_, table = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "+PG-AS, default")[2] == ALL_OF_IT
     assert str(row_of(table, "MN", "+PG-AS, default")[3]).startswith("+41.67 [")
 
@@ -163,6 +164,19 @@ def test_a_short_training_without_evidence_is_the_beginning_of_a_long_one() -> N
     both = [each for each in curves.values() if len(each) == 2]
     assert len(both) > 15
     assert all(each[True][: len(each[False])] == each[False] for each in both)
+
+
+def test_a_preset_has_the_mean_of_the_pairs_that_have_it(tmp_path: Path) -> None:
+    records: dict[Cell, Record] = {}
+    for model, supervised in (("memnet", knowing()), ("tnet_att", blind())):
+        place = Place("laptop", model, 0, settings=settings(preset="paper"))
+        again = Training(place, evidence=(Mining(place, "aw-as"),), settings=settings(gamma=0.0))
+        records |= {Training(place): blind(), again: blind()}
+        records[Training(place, evidence=(Mining(place, "pg-as"),))] = supervised
+    parts = READINGS.show(toy_scope(tmp_path, "memnet", "tnet_att"), FakeLookup(records))
+    (table,) = (part for part in parts if isinstance(part, Table) and part.name == PRESET_MEANS)
+    assert str(row_of(table, "paper", "+PG-AS", 2)[-1]).startswith("+41.67 [")
+    assert row_of(table, "release", "+PG-AS", 0)[0] is None
 
 
 def test_held_out_data_choose_a_gamma_and_open_no_test_file(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pssa
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from paper.experiments.comparison import Gain
 from paper.experiments.ledger import Record
-from paper.studies.exhibit import Picture, Table
+from paper.studies.exhibit import Picture, Table, plot_line
 from paper.studies.exhibits import case_study, find, stress
 from paper.studies.exhibits._rows import (
     METHODS,
@@ -74,25 +74,10 @@ def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
     assert (format_gain(None).text, list(format_gain(None).parts)) == ("", list(reading.parts))
 
 
-def test_a_line_has_the_points_that_were_measured(tmp_path: Path) -> None:
-    whole, half = PLAIN, ModelRow("memnet", METHODS[""], share=0.5)
-    lookup = FakeLookup({Training(Place("laptop", "memnet", 0)): blind()})
-    board = Scoreboard(toy_scope(tmp_path), lookup)
-    line = board.line("MN", {50: half, 100: whole}, "laptop")
-    assert line is not None
-    assert (line.name, line.x, line.spread) == ("MN", (100,), (None,))
-    assert line.y == pytest.approx((100 / 6,))
-    assert board.line("MN", {50: half}, "laptop") is None
-
-
-def test_a_point_of_one_seed_has_no_spread_beside_one_of_two(tmp_path: Path) -> None:
-    half = ModelRow("memnet", METHODS[""], share=0.5)
-    known: dict[Cell, Record] = {Training(Place("laptop", "memnet", seed)): knowing() for seed in (0, 1)}
-    known[Training(Place("laptop", "memnet", 0, share=0.5))] = blind()
-    line = Scoreboard(toy_scope(tmp_path, seeds=2), FakeLookup(known)).line("MN", {50: half, 100: PLAIN}, "laptop")
-    assert line is not None
-    # Two seeds that agree do have one: zero.
-    assert (line.x, line.spread) == ((50, 100), (None, 0.0))
+def test_a_line_has_the_points_that_were_measured_and_one_value_has_no_spread() -> None:
+    line = plot_line("MN", {100: [0.5, 0.5], 25: [], 50: [0.25]})
+    assert (line.name, line.x, line.y, line.spread) == ("MN", (50, 100), (25, 50), (None, 0.0))
+    assert plot_line("MN", {50: []}).x == ()
 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
