@@ -4,10 +4,11 @@
 
 The folder needs a configuration and a tokenizer; weights are random, in the shapes of MPNet and BERT-large, which takes the same
 time. `pssa predict` stands beside the pipeline of Hugging Face, with the best of a few batch sizes and in bfloat16, and beside
-eight processes that each hold the model: start the daemon of CUDA MPS for them. A rate is that between half and 85 % of the rows,
-when everything has started and nothing has ended; `whole job` counts from when the run is loaded. The peak is that of a large
-product of matrices in bfloat16, and only pieces that are no padding count. Each measurement is written at once, and none begins
-after `--seconds`. `--tiny` tries everything on a CPU.
+eight processes that each hold the model: start the daemon of CUDA MPS for them. A rate is of the rows that a job has more than
+one of a third of its size, in the time that it takes longer: what has to start costs both the same, if a third of the rows
+outlasts it. `whole job` counts from when the run is loaded. The peak is that of a large product of matrices in bfloat16, and
+only pieces that are no padding count. Each measurement is written at once, and none begins after `--seconds`.
+`--tiny` tries everything on a CPU.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from harness import Request, machine, open_corpora, seconds_of, write_rows
@@ -37,8 +37,7 @@ from pssa.data import Corpus
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.evaluation import predict_logits
 from pssa.models import Pretrained
-from pssa.predict import Job, LocalEngine, ProcessEngine, Progress, Scoring, predict
-from pssa.predict.scorer import default_window_rows
+from pssa.predict import Job, LocalEngine, ProcessEngine, Scoring, predict
 from pssa.runs import load, train
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.input_profile import InputProfile
@@ -51,7 +50,6 @@ _TINY = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 _PIPELINE_BATCHES, _FEW = (64, 128, 256, 512), 1024
 _PEAK_SIZE = 8192
 _PROCESSES = 8
-_STEADY = (0.5, 0.85)  # shares of the rows between which a rate is taken
 _METHODS = ("base", "aw-as", "pg-as")
 _DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -107,22 +105,19 @@ class Bench:
         path = self.folder / f"rows-{count}.jsonl"
         return path if path.exists() else write_rows(self.corpus, count, path)
 
-    def predict(self, count: int, workers: int = 0, window_rows: int = 0) -> dict[str, float]:
+    def predict(self, count: int, workers: int = 0) -> dict[str, float]:
         """Return rows per second of `pssa predict`: reading, cutting into pieces, computing and writing."""
-        reports: list[tuple[float, int]] = []
+        few, many = self._seconds(count // 3, workers), self._seconds(count, workers)
+        return {"rows/s": round((count - count // 3) / (many - few)), "whole job": round(count / many), "few": few}
 
-        def note(progress: Progress) -> None:
-            reports.append((time.perf_counter(), progress.rows))
-
+    def _seconds(self, count: int, workers: int) -> float:
+        """Return the seconds of a job from when the run is loaded."""
+        reports: list[float] = []
         given = (str(self.rows(count)),), str(self.folder / "out.jsonl")
         job = Job(self.run, *given, begin="replace", scoring=Scoring(device=_DEVICE))
-        usual = default_window_rows
-        with patch("pssa.predict.job.default_window_rows", lambda *given: window_rows or usual(*given)):
-            predict(job, ProcessEngine(workers) if workers else LocalEngine(has_helpers=True), note)
-        (began, _), (end, done) = reports[0], reports[-1]
-        # Before, something starts; after, nothing is left to begin with.
-        (first, before), (last, after) = (next(each for each in reports if each[1] >= part * done) for part in _STEADY)
-        return {"rows/s": round((after - before) / max(last - first, 1e-9)), "whole job": round(done / (end - began))}
+        engine = ProcessEngine(workers) if workers else LocalEngine(has_helpers=True)
+        predict(job, engine, lambda progress: reports.append(time.perf_counter()))
+        return round(reports[-1] - reports[0], 3)
 
     def pipeline(self, count: int) -> dict[str, float]:
         """Return rows per second of the Hugging Face pipeline with the best of a few batch sizes."""
@@ -235,8 +230,7 @@ def main() -> None:
         results.measure("large: loop", partial(wide.loop, count // 16))
         results.measure("large: predict", partial(wide.predict, count))
         measure_trainings(results, folder, usual, corpora[0])
-        results.measure("large: predict, windows of 8,192", partial(wide.predict, count, window_rows=8192), 15)
-        for each in ("loop", "predict", "predict, windows of 8,192"):
+        for each in ("loop", "predict"):
             results.ratio(f"large: {each}, share of the peak", f"large: {each}", "peak")
     print_table(f"on {_DEVICE}, {os.cpu_count()} cores", ("", ""), results.rows)
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -94,7 +94,17 @@ def test_bytes_are_the_same_while_a_gpu_computes(run: Path, tmp_path: Path, monk
     assert len(outputs[1].read_text("utf-8").splitlines()) == 100
 
 
-def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class Beside(LocalEngine):
+    """As if there were a GPU and four cores."""
+
+    def results(self, task: engines.ScoringTask) -> Generator[Window]:
+        return beside_gpu.score_beside(task, 2)
+
+
+@pytest.mark.parametrize("least_bytes", [1, 1 << 30])
+def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least_bytes: int
+) -> None:
     encoder, run = tiny_encoder(), tmp_path / "run"
     model = models.build("bertabsa_att", encoder, 3, {}, seed=1)
     described = Description("bertabsa_att", {"dropout": 0.1}, DEFAULT_LABELS)
@@ -107,20 +117,22 @@ def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(tmp_path: Path, monke
     predict(job, LocalEngine())
     monkeypatch.setattr(TorchRuntime, "is_on_gpu", True)
     monkeypatch.setattr(TorchRuntime, "encoders", [])
-    monkeypatch.setattr(beside_gpu, "count_processes", lambda scorer: 2)
-    asked = list[int]()
+    monkeypatch.setattr(beside_gpu, "_LARGE", least_bytes)
+    monkeypatch.setattr(
+        beside_gpu._Helpers, "have_started", property(lambda helpers: helpers._started[0].result() is None)
+    )
+    threads = list[str]()
     answer = TorchRuntime.begin
 
     def begin(self: TorchRuntime, corpus: IndexedCorpus, *more: Any) -> Callable[[], torch.Tensor]:
-        asked.append(threading.active_count())
-        time.sleep(0.05)  # so that the processes are ready before the rows are at their end
+        threads.append(threading.current_thread().name)
         return answer(self, corpus, *more)
 
     monkeypatch.setattr(TorchRuntime, "begin", begin)
     before = sys.getswitchinterval()
-    predict(replace(job, output=str(tmp_path / "helped.jsonl")), LocalEngine(has_helpers=True))
+    predict(replace(job, output=str(tmp_path / "helped.jsonl")), Beside())
     assert (tmp_path / "alone.jsonl").read_bytes() == (tmp_path / "helped.jsonl").read_bytes()
-    assert max(asked[5:]) >= asked[0] + 3  # a thread for each process, and one that launches
+    assert [name.startswith("launcher") for name in threads].count(True) >= 20  # of 26 windows
     assert sys.getswitchinterval() == before
 
 

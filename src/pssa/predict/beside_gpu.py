@@ -12,9 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import count
 from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Any
@@ -25,6 +26,7 @@ from torch import Tensor
 from pssa.execution import ProcessPool, WorkerSetup, map_ordered
 from pssa.models import IndexedCorpus
 from pssa.predict import engines
+from pssa.predict.engines import ScoringTask
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.scorer import Scorer
 from pssa.predict.window import Window
@@ -32,7 +34,8 @@ from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.torch_runtime import TorchRuntime
 
 _MOST_PROCESSES = 10
-_ALONE = 4  # windows before processes are started, which costs seconds
+_LARGE = 1 << 23  # bytes of inputs for which processes are started at once, which costs seconds
+_ALONE = 4  # windows before they are started where the size is not known, or files are packed
 _SWITCH_SECONDS = (
     1e-4  # after which the thread that reads rows lets another launch a kernel; Python's own 5 ms are too long
 )
@@ -58,66 +61,101 @@ class DistantRuntime(TorchRuntime):
         return wait
 
 
-def count_processes(scorer: Scorer) -> int:
-    """Return how many processes help an encoder: as many as there are cores, but for two that this one keeps busy."""
-    if scorer.classifier is None or not isinstance(scorer.classifier.torch.featurizer, PieceFeaturizer):
-        return 0
+def count_processes() -> int:
+    """Return how many processes help: as many as there are cores, but for two that this one keeps busy."""
     return min(_MOST_PROCESSES, (os.cpu_count() or 1) - 2)
 
 
-def score_beside(
-    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, n_processes: int
-) -> Generator[Window]:
-    """Score windows in their order: the first in this process alone, the others with processes, once these have started."""
-    n_alone = 0
+def score_beside(task: ScoringTask, n_processes: int) -> Generator[Window]:
+    """Load the run and score windows in their order: the first in this process alone, the others once processes have started.
 
-    def until(is_over: Callable[[], bool]) -> Iterator[Window]:
-        nonlocal n_alone
-        while not is_over() and (window := next(windows, None)) is not None:
-            n_alone += 1
+    They start while the run is loaded if the inputs are known to be large, else after a few windows.
+    """
+    is_large = sum(source.size for source in task.sources) >= _LARGE
+    helpers = _Helpers(n_processes) if is_large else None
+    try:
+        scorer = task.open_scorer()
+    except BaseException:
+        if helpers is not None:
+            helpers.close()
+        raise
+    # Word models have large vectors, which processes would need, and little to cut.
+    has_encoder = scorer.classifier and isinstance(scorer.classifier.torch.featurizer, PieceFeaturizer)
+    if has_encoder:
+        return _score(task.windows(), scorer, task.output_format, helpers, n_processes)
+    if helpers is not None:
+        helpers.close()
+    return engines.score_windows(task.windows(), scorer, task.output_format)
+
+
+def _score(
+    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, helpers: _Helpers | None, n_processes: int
+) -> Generator[Window]:
+    def alone() -> Iterator[Window]:
+        nonlocal helpers
+        for n_alone in count():
+            if helpers is None and n_alone == _ALONE:
+                helpers = _Helpers(n_processes)
+                helpers.serve(scorer)
+            if (helpers and helpers.have_started) or (window := next(windows, None)) is None:
+                return
             yield window
 
-    yield from engines.score_windows(until(lambda: n_alone == _ALONE), scorer, output_format)
-    if n_alone < _ALONE:
-        return
-    with _helpers(scorer, n_processes) as pool:
-        started = [pool.submit(time.sleep, 0.1) for _ in range(n_processes)]
-        yield from engines.score_windows(until(lambda: all(one.done() for one in started)), scorer, output_format)
-        with engines.rare_garbage_collection():
-            yield from map_ordered(pool, partial(engines.score_in_worker, output_format), windows)
-
-
-@contextmanager
-def _helpers(scorer: Scorer, n_processes: int) -> Iterator[ProcessPool]:
-    """Start processes, and a thread for each that computes what it asks."""
-    assert scorer.classifier is not None
-    # One thread launches kernels: libraries allocate room for each that does.
-    runtime, launcher = scorer.classifier.torch, ThreadPoolExecutor(1, "launcher")
-    distant = DistantRuntime(**{each.name: getattr(runtime, each.name) for each in fields(runtime)} | {"members": ()})
-    classifier = replace(scorer.classifier, runtime=distant, scratch=None)
-    start = partial(classifier.start, batch_size=scorer.batch_size)
-    context = multiprocessing.get_context("spawn")
-    pipes = [context.Pipe() for _ in range(n_processes)]
-    first = replace(scorer, ask=start, classifier=None)
-    for near, _ in pipes:
-        Thread(target=_answer, args=(near, first, runtime, launcher), daemon=True).start()
-    setup = WorkerSetup(_open, ([far for _, far in pipes], context.Value("i", 0)))
-    pool, before = ProcessPool(n_processes, setup), sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    if helpers is not None:
+        helpers.serve(scorer)
     try:
-        yield pool
+        yield from engines.score_windows(alone(), scorer, output_format)
+        if helpers is not None:
+            with engines.rare_garbage_collection():
+                yield from map_ordered(helpers.pool, partial(engines.score_in_worker, output_format), windows)
     finally:
-        sys.setswitchinterval(before)
-        pool.close(now=True)
-        for _, far in pipes:  # and the threads end
+        if helpers is not None:
+            helpers.close()
+
+
+class _Helpers:
+    """Processes, and once the run is loaded a thread for each that computes what it asks."""
+
+    def __init__(self, n_processes: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipes = [context.Pipe() for _ in range(n_processes)]
+        self._launcher = ThreadPoolExecutor(1, "launcher")  # one thread: libraries allocate room for each that launches
+        self._switch_seconds = sys.getswitchinterval()
+        self.pool = ProcessPool(
+            n_processes, WorkerSetup(_open, ([far for _, far in self._pipes], context.Value("i", 0)))
+        )
+        self._started = [self.pool.submit(time.sleep, 0.1) for _ in range(n_processes)]
+
+    @property
+    def have_started(self) -> bool:
+        """Whether half of them work, and do more than one process alone; never, if they cannot start."""
+        working = sum(one.done() and one.exception() is None for one in self._started)
+        return 2 * working >= len(self._started)
+
+    def serve(self, scorer: Scorer) -> None:
+        """Send each process what it needs to score, but for the model, and begin to answer."""
+        assert scorer.classifier is not None
+        runtime = scorer.classifier.torch
+        known = {each.name: getattr(runtime, each.name) for each in fields(runtime)}
+        classifier = replace(scorer.classifier, runtime=DistantRuntime(**known | {"members": ()}), scratch=None)
+        distant = replace(scorer, ask=partial(classifier.start, batch_size=scorer.batch_size), classifier=None)
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        for near, _ in self._pipes:
+            Thread(target=_answer, args=(near, distant, runtime, self._launcher), daemon=True).start()
+
+    def close(self) -> None:
+        """End the processes, and with them the threads."""
+        sys.setswitchinterval(self._switch_seconds)
+        self.pool.close(now=True)
+        for _, far in self._pipes:
             far.close()
-        launcher.shutdown()
+        self._launcher.shutdown()
 
 
 def _answer(pipe: Connection, first: Scorer, runtime: TorchRuntime, launcher: Executor) -> None:
     """Compute what one process asks until it ends. The GPU works on the tensors of one process while those of another arrive."""
     with closing(pipe), suppress(EOFError, OSError):
-        pipe.send(first)  # not with the process: its start would wait until it has imported torch
+        pipe.send(first)
         while True:
             features, sentences, batch_size = pipe.recv()
             corpus = IndexedCorpus.of(features)
@@ -135,4 +173,4 @@ def _open(pipes: Sequence[Connection], n_started: Any) -> None:
     with n_started.get_lock():
         _pipe.append(pipes[n_started.value])
         n_started.value += 1
-    engines.hold(_pipe[0].recv())
+    engines.hold(_pipe[0].recv())  # not with the start, which need not wait until the run is loaded

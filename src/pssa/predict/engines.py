@@ -83,13 +83,12 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        scorer = task.open_scorer()
-        if self.has_helpers and task.finding is None:
+        if self.has_helpers and task.finding is None and task.scoring.chosen_device != "cpu":
             from pssa.predict.beside_gpu import count_processes, score_beside
 
-            if (n_processes := count_processes(scorer)) > 1:
-                return score_beside(task.windows(), scorer, task.output_format, n_processes)
-        return score_windows(task.windows(), scorer, task.output_format)
+            if (n_processes := count_processes()) > 1:
+                return score_beside(task, n_processes)
+        return score_windows(task.windows(), task.open_scorer(), task.output_format)
 
 
 @dataclass(frozen=True)
