@@ -20,6 +20,7 @@ from tests.runs.interrupted import Interrupting, contents
 import pssa
 from pssa.aspects import load_finder, train_aspects
 from pssa.aspects.spans import AspectSentence
+from pssa.data import embedded
 from pssa.errors import InputError, RunError
 from pssa.runs.directory import read_json
 from pssa.runs.training_run import finish_run
@@ -151,6 +152,11 @@ def test_a_tagger_is_no_classifier_and_takes_no_settings_of_one(tmp_path: Path, 
         pssa.train(toy_sentences(), tmp_path / "run", model="tagger")
     with pytest.raises(InputError, match="aspects_from"):
         pssa.load(tagger)
+    with pytest.raises(InputError, match="from_pretrained"):
+        train_aspects(toy_sentences(), tmp_path / "run", from_pretrained=str(tagger))
+    corpus = embedded.load("train").select(range(20))
+    with pytest.raises(InputError, match="labels none"):
+        pssa.mine(corpus, tmp_path / "evidence.jsonl", model="tagger", method="aw-as")
 
 
 def test_directories_that_are_no_taggers_or_are_damaged_are_refused(tmp_path: Path, tagger: Path) -> None:

@@ -148,9 +148,12 @@ def prepare_tagger(
     """
     if config.model == "tagger" and config.data.encoder:
         config = replace(config, model="encoder_tagger")
+    if config.data.from_pretrained:
+        start = setting("from_pretrained", option="--from")
+        raise InputError(f"a tagger starts from word vectors or an encoder, and not from a run; leave out {start}")
     usual, flat = Config().flat(), config.flat()
     known = {f"{section}.{name}".strip(".") for section, names in _SETTINGS.items() for name in names.split()}
-    for name in flat.keys() & usual.keys() - known:
+    for name in sorted(flat.keys() & usual.keys() - known):
         if flat[name] not in (usual[name], TAGS):
             raise InputError(f"{name} is not a setting of the model {config.model}; leave it out")
     source = config.data.train if data is None else data

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
+from pssa.aspects.find import TAGGERS
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
@@ -118,6 +119,8 @@ def prepare(
     :param supervised: whether a final training follows, so that its settings are checked too.
     :param cache: the folder where rows of vector files are kept for the next run, if any.
     """
+    if config.model in TAGGERS:
+        raise InputError(f"model {config.model} finds aspects and labels none; choose another model")
     sources = replace(config.data, train=_name(data, config.data.train), dev=_name(dev, config.data.dev))
     train_source, dev_source = _source(data, sources.train), _source(dev, sources.dev)
     # Development data chooses the number of epochs, even where a fixed one is the default.
