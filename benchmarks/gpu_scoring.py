@@ -6,7 +6,7 @@ The folder needs a configuration and a tokenizer; weights are random, in the sha
 time. `pssa predict` stands beside the pipeline of Hugging Face, with the best of a few batch sizes and in bfloat16, and beside
 eight processes that each hold the model: start the daemon of CUDA MPS for them. A rate is of the rows that a job has more than
 one of a third of its size, in the time that it takes longer: what has to start costs both the same, if a third of the rows
-outlasts it. `whole job` counts from when the run is loaded. The peak is that of a large product of matrices in bfloat16, and
+outlasts it. `whole job` counts loading the run as well. The peak is that of a large product of matrices in bfloat16, and
 only pieces that are no padding count. Each measurement is written at once, and none begins after `--seconds`.
 `--tiny` tries everything on a CPU.
 """
@@ -111,7 +111,7 @@ class Bench:
         return {"rows/s": round((count - count // 3) / (many - few)), "whole job": round(count / many), "few": few}
 
     def _seconds(self, count: int, workers: int) -> float:
-        """Return the seconds of a job from when the run is loaded."""
+        """Return the seconds of a job, loading the run included."""
         reports: list[float] = []
         given = (str(self.rows(count)),), str(self.folder / "out.jsonl")
         job = Job(self.run, *given, begin="replace", scoring=Scoring(device=_DEVICE))

@@ -98,13 +98,10 @@ class Beside(LocalEngine):
     """As if there were a GPU and four cores."""
 
     def results(self, task: engines.ScoringTask) -> Generator[Window]:
-        return beside_gpu.score_beside(task, 2)
+        return beside_gpu.score_beside(task)
 
 
-@pytest.mark.parametrize("least_bytes", [1, 1 << 30])
-def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least_bytes: int
-) -> None:
+def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, run = tiny_encoder(), tmp_path / "run"
     model = models.build("bertabsa_att", encoder, 3, {}, seed=1)
     described = Description("bertabsa_att", {"dropout": 0.1}, DEFAULT_LABELS)
@@ -117,7 +114,8 @@ def test_bytes_are_the_same_if_processes_prepare_for_a_gpu(
     predict(job, LocalEngine())
     monkeypatch.setattr(TorchRuntime, "is_on_gpu", True)
     monkeypatch.setattr(TorchRuntime, "encoders", [])
-    monkeypatch.setattr(beside_gpu, "_LARGE", least_bytes)
+    monkeypatch.setattr(beside_gpu, "_LARGE", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
     monkeypatch.setattr(
         beside_gpu._Helpers, "have_started", property(lambda helpers: helpers._started[0].result() is None)
     )

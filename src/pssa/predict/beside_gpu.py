@@ -15,7 +15,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import count
 from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Any
@@ -27,15 +26,13 @@ from pssa.execution import ProcessPool, WorkerSetup, map_ordered
 from pssa.models import IndexedCorpus
 from pssa.predict import engines
 from pssa.predict.engines import ScoringTask
-from pssa.predict.output_format import OutputFormat
 from pssa.predict.scorer import Scorer
 from pssa.predict.window import Window
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.torch_runtime import TorchRuntime
 
 _MOST_PROCESSES = 10
-_LARGE = 1 << 23  # bytes of inputs for which processes are started at once, which costs seconds
-_ALONE = 4  # windows before they are started where the size is not known, or files are packed
+_LARGE = 1 << 23  # bytes of inputs for which processes are started, which costs seconds
 _SWITCH_SECONDS = (
     1e-4  # after which the thread that reads rows lets another launch a kernel; Python's own 5 ms are too long
 )
@@ -61,56 +58,27 @@ class DistantRuntime(TorchRuntime):
         return wait
 
 
-def count_processes() -> int:
-    """Return how many processes help: as many as there are cores, but for two that this one keeps busy."""
-    return min(_MOST_PROCESSES, (os.cpu_count() or 1) - 2)
+def score_beside(task: ScoringTask) -> Generator[Window]:
+    """Load the run, and score windows in their order: alone until processes have started, if the inputs are large enough."""
+    # As many as there are cores, but for two that this process keeps busy.
+    n_processes = min(_MOST_PROCESSES, (os.cpu_count() or 1) - 2)
+    if n_processes < 2 or sum(source.size for source in task.sources) < _LARGE:
+        yield from engines.score_windows(task.windows(), task.open_scorer(), task.output_format)
+        return
+    windows, helpers = task.windows(), _Helpers(n_processes)
 
-
-def score_beside(task: ScoringTask, n_processes: int) -> Generator[Window]:
-    """Load the run and score windows in their order: the first in this process alone, the others once processes have started.
-
-    They start while the run is loaded if the inputs are known to be large, else after a few windows.
-    """
-    is_large = sum(source.size for source in task.sources) >= _LARGE
-    helpers = _Helpers(n_processes) if is_large else None
-    try:
-        scorer = task.open_scorer()
-    except BaseException:
-        if helpers is not None:
-            helpers.close()
-        raise
-    # Word models have large vectors, which processes would need, and little to cut.
-    has_encoder = scorer.classifier and isinstance(scorer.classifier.torch.featurizer, PieceFeaturizer)
-    if has_encoder:
-        return _score(task.windows(), scorer, task.output_format, helpers, n_processes)
-    if helpers is not None:
-        helpers.close()
-    return engines.score_windows(task.windows(), scorer, task.output_format)
-
-
-def _score(
-    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, helpers: _Helpers | None, n_processes: int
-) -> Generator[Window]:
     def alone() -> Iterator[Window]:
-        nonlocal helpers
-        for n_alone in count():
-            if helpers is None and n_alone == _ALONE:
-                helpers = _Helpers(n_processes)
-                helpers.serve(scorer)
-            if (helpers and helpers.have_started) or (window := next(windows, None)) is None:
-                return
+        while not helpers.have_started and (window := next(windows, None)) is not None:
             yield window
 
-    if helpers is not None:
-        helpers.serve(scorer)
     try:
-        yield from engines.score_windows(alone(), scorer, output_format)
-        if helpers is not None:
-            with engines.rare_garbage_collection():
-                yield from map_ordered(helpers.pool, partial(engines.score_in_worker, output_format), windows)
+        scorer = task.open_scorer()
+        helpers.serve(scorer)
+        yield from engines.score_windows(alone(), scorer, task.output_format)
+        with engines.rare_garbage_collection():
+            yield from map_ordered(helpers.pool, partial(engines.score_in_worker, task.output_format), windows)
     finally:
-        if helpers is not None:
-            helpers.close()
+        helpers.close()
 
 
 class _Helpers:
@@ -134,7 +102,9 @@ class _Helpers:
 
     def serve(self, scorer: Scorer) -> None:
         """Send each process what it needs to score, but for the model, and begin to answer."""
-        assert scorer.classifier is not None
+        # Word models have large vectors, which each process would need, and little to cut.
+        if scorer.classifier is None or not isinstance(scorer.classifier.torch.featurizer, PieceFeaturizer):
+            return
         runtime = scorer.classifier.torch
         known = {each.name: getattr(runtime, each.name) for each in fields(runtime)}
         classifier = replace(scorer.classifier, runtime=DistantRuntime(**known | {"members": ()}), scratch=None)

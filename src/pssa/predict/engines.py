@@ -83,11 +83,14 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        if self.has_helpers and task.finding is None and task.scoring.chosen_device != "cpu":
-            from pssa.predict.beside_gpu import count_processes, score_beside
+        if (
+            self.has_helpers
+            and not (task.finding or task.scoring.saliency is not None)
+            and task.scoring.chosen_device != "cpu"
+        ):
+            from pssa.predict.beside_gpu import score_beside
 
-            if (n_processes := count_processes()) > 1:
-                return score_beside(task, n_processes)
+            return score_beside(task)
         return score_windows(task.windows(), task.open_scorer(), task.output_format)
 
 

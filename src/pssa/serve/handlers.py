@@ -31,14 +31,7 @@ _MAX_FOUND_CHARACTERS = 1500  # of sentences that are read together for their as
 ReturnT = TypeVar("ReturnT")
 
 
-@dataclass(frozen=True)
-class AnsweredAspect:
-    """An aspect that was found and labelled in one pass."""
-
-    result: Result
-
-
-ParsedRow = AskedAspect | AnsweredAspect | RejectedRow
+ParsedRow = AskedAspect | Result | RejectedRow  # a result is that of an aspect that was found and labelled in one pass
 
 
 def choose_saliency(batcher: Batcher, body: ExplainRequest | ExplainText) -> str:
@@ -115,9 +108,7 @@ async def find_aspects(
         return [
             ItemRows([RejectedRow(None, result["error"])])
             if "error" in result
-            else ItemRows(
-                [AnsweredAspect(each) for each in result["found"][:most]], max(0, len(result["found"]) - most)
-            )
+            else ItemRows(result["found"][:most], max(0, len(result["found"]) - most))
             for result in results
         ]
     if batcher.finder is None:
@@ -227,8 +218,8 @@ async def score_rows(
     for row in rows:
         if isinstance(row, RejectedRow):
             answered.append({"error": str(InputError(row.reason))})  # with the names of its settings as in Python
-        elif isinstance(row, AnsweredAspect):
-            answered.append(row.result)
+        elif isinstance(row, dict):
+            answered.append(row)
         else:
             result = next(results)
             if row.warnings and "error" not in result:
