@@ -44,7 +44,7 @@ def test_german_reviews_become_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
             words = [("encoder" if word == PUBLISHED else word) for word in words]
             words += ["--epochs", "1", "--device", "cpu"]
         assert main(words) == 0, words
-    assert done == ["predict", "data", "data", "data", "train", "evaluate", "predict"]
+    assert done == ["predict", "data", "data", "data", "train", "train", "evaluate", "predict"]
     assert InputProfile.load(Path("runs/deutsch")).languages == ("de",)  # type: ignore[union-attr]
     assert "language:" not in Path("urteile.csv").read_text("utf-8")
 
