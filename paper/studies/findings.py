@@ -153,7 +153,7 @@ def few_labels(tables: TableLookup) -> KeyFinding:
 def _with_interval(field: Value, decimals: int = 1) -> str:
     """Return a difference with its 95 % interval: `+0.2 [-0.4, +0.9]`."""
     name = next(iter(field.parts)) if isinstance(field, FormattedValue) else ""
-    number, low, high = (f"{number_in(field, part):+.{decimals}f}" for part in (name, "low", "high"))
+    number, low, high = (f"{number_in(field, part):+z.{decimals}f}" for part in (name, "low", "high"))
     return f"{number} [{low}, {high}]"
 
 

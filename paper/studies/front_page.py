@@ -32,8 +32,8 @@ _LEGEND = (
     "paper's number."
 )
 _FILES = (
-    "[cells.jsonl](cells.jsonl) has every measurement, `NAME/tables.json` the numbers of a page in full, and each page ends with "
-    "its provenance: command, commits, devices, days and files."
+    "[cells.jsonl](cells.jsonl) has every measurement, `NAME/tables.json` the numbers of a section in full, and each section "
+    "ends with its provenance: command, commits, devices, days and files."
 )
 
 

@@ -1,7 +1,7 @@
 """Settings resolved: every default that follows from the model, the method and the data is filled in once, by `resolve`.
 
 Epsilon is the paper's, and so is how encoders are trained, with batches, epochs and clipping as released. Gamma of the `tuned`
-penalty was chosen on held-out data of LAPTOP and REST (results/earlier.md).
+penalty was chosen on held-out data of LAPTOP and REST (results/defaults.md).
 """
 
 from __future__ import annotations
