@@ -39,7 +39,7 @@ def test_candidates_are_neither_aspect_nor_hidden_and_hiding_adds_up(example: Ex
     assert hidden.words == example.words
 
 
-@pytest.mark.parametrize("aspect", [(4, 4), (16, 4), (-1, 3), (20, 26)])
+@pytest.mark.parametrize("aspect", [(4, 4), (16, 4), (-1, 3), (20, 26), (3, 4)])  # the last is a space
 def test_offsets_outside_the_text_are_refused(aspect: tuple[int, int]) -> None:
     with pytest.raises(InputError, match=f"aspect offsets {aspect[0]}-{aspect[1]}"):
         Example.from_text(TEXT, aspect)

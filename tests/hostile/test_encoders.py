@@ -142,6 +142,13 @@ def test_a_tokenizer_that_is_garbage_is_refused(tmp_path: Path, content: str) ->
     assert str(caught.value).isprintable()
 
 
+def test_pickled_weights_alone_are_refused_unread(tmp_path: Path) -> None:
+    write_encoder(tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(InputError, match="has only pickled weights; "):
+        Pretrained.open(str(tmp_path))
+
+
 def test_a_length_that_is_no_number_is_refused(tmp_path: Path) -> None:
     write_encoder(tmp_path)
     change(tmp_path / "tokenizer_config.json", model_max_length="long")
