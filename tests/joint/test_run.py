@@ -323,11 +323,11 @@ print(answer.label, [round(value, 6) for value in answer.probabilities.values()]
     ("settings", "name"),
     [
         ({"from_pretrained": "starter"}, "encoder"),
-        ({"epochs": 0}, "epoch"),
+        ({"epochs": "long"}, "epochs"),
         ({"dev_fraction": 1.0}, "dev_fraction"),
         ({"gamma": 0.5}, "gamma"),
         ({"labels": ("good", "bad")}, "labels"),
-        ({"learning_rate": 0.0}, "learning rate"),
+        ({"learning_rate": 0.0}, "learning_rate"),
     ],
 )
 def test_bad_settings_are_refused_and_nothing_is_written(

@@ -87,7 +87,8 @@ def train_reviews(
     if values["encoder"] and not all(listed):
         what = "rows of a text, an aspect and a label do not say which aspects there are"
         start = setting("from_pretrained", STARTER, option=f"--from {STARTER}")
-        raise InputError(f"{what}; start from a run that finds them: {start}")
+        alone = setting("model", "bertabsa_att")
+        raise InputError(f"{what}; start from a run that finds them, {start}, or label alone with {alone}")
     dev = () if values["dev"] is None else _read(values["dev"], reading)[0]
     _check(groups, dev, values, finds=all(listed))
     marks = [_marks(reviews, lists_all) for reviews, lists_all in found]
@@ -131,15 +132,15 @@ def _resolve(settings: Mapping[str, Any], data: Any) -> tuple[dict[str, Any], di
     if Team.from_environment().size > 1:
         raise InputError("the model joint is trained by one process; start it without torchrun, or name another model")
     usual = {"labels": data.labels} if isinstance(data, Corpus) else {}
-    values = _SETTINGS | usual | {name: value for name, value in given.items() if name in _SETTINGS}
+    named = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    named = {name: value for name, value in named.items() if name in _SETTINGS and name != "dev"}
+    checked = Config().updated(named)
+    typed = {name: checked.flat()[".".join(filter(None, checked.place_of(name)))] for name in named}
+    values = _SETTINGS | usual | typed | {"dev": given.get("dev")}
     if values["encoder"] and values["from_pretrained"]:
         start = setting("from_pretrained", option="--from")
         raise InputError(f"a training starts from {setting('encoder')} or from a run, {start}; give one of the two")
     values["from_pretrained"] = values["from_pretrained"] or STARTER
-    if not 0 < values["dev_fraction"] < 1:
-        raise InputError(f"dev_fraction is {values['dev_fraction']}; it must be greater than 0 and less than 1")
-    if (values["epochs"] is not None and values["epochs"] < 1) or not values["learning_rate"] > 0:
-        raise InputError("expected at least one epoch and a learning rate above 0")
     reading = {name: value for name, value in given.items() if name in _READING}
     return values, reading | {"labels": tuple(values["labels"])}
 
