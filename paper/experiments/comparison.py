@@ -184,9 +184,9 @@ def gather_found(lookup: RecordLookup, analyses: Mapping[int, Cell]) -> dict[int
     return {seed: record["found"] for seed, record in gather(lookup, analyses).items()}
 
 
-def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return mean and standard deviation in points; a single value has no deviation."""
-    points = [100 * value for value in values]
+def mean_and_std(values: Sequence[float], unit: float = 100) -> tuple[float, float | None]:
+    """Return mean and standard deviation, of shares in points; a single value has no deviation."""
+    points = [unit * value for value in values]
     return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else None
 
 

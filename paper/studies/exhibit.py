@@ -85,9 +85,9 @@ class PlotLine:
     spread: tuple[float | None, ...] = ()  # by point; None: a single measurement; empty: no point has one
 
 
-def plot_line(name: str, shares: Mapping[float, Sequence[float]]) -> PlotLine:
-    """Return the means of shares by place, in points, with their standard deviations; places without any are left out."""
-    found = {float(x): mean_and_std(values) for x, values in sorted(shares.items()) if values}
+def plot_line(name: str, values: Mapping[float, Sequence[float]], unit: float = 100) -> PlotLine:
+    """Return means by place, of shares in points, with their standard deviations; places without any value are left out."""
+    found = {float(x): mean_and_std(each, unit) for x, each in sorted(values.items()) if each}
     means, spreads = zip(*found.values(), strict=True) if found else ((), ())
     return PlotLine(name, tuple(found), means, spreads)
 

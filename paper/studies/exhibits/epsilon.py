@@ -81,7 +81,8 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
         }
     axis, notes = "epsilon, bits", (f"{_HELD_OUT} {_PAPER}.",)
     scores, words = (
-        tuple((_name(model), _lines(own, values)) for model, own in found.items()) for values in (_macro_f1, _n_words)
+        tuple((_name(model), _lines(own, values, unit)) for model, own in found.items())
+        for values, unit in ((_macro_f1, 100), (_n_words, 1))
     )
     return [
         Figure("epsilon-scores", "Macro-F1 by threshold", axis, "macro-F1, held out", scores, notes),
@@ -96,11 +97,12 @@ def _macro_f1(trained: Row, mined: Row) -> list[float]:
 
 
 def _n_words(trained: Row, mined: Row) -> list[float]:
-    return [sum(_count(record, kind) for kind in KINDS) / 100 for record in mined.values()]  # a line shows percent
+    return [sum(_count(record, kind) for kind in KINDS) for record in mined.values()]
 
 
-def _lines(found: Mapping[str, _Rows], values: Callable[[Row, Row], list[float]]) -> tuple[PlotLine, ...]:
-    lines = (plot_line(data.upper(), {at: values(*both) for at, both in rows.items()}) for data, rows in found.items())
+def _lines(found: Mapping[str, _Rows], values: Callable[[Row, Row], list[float]], unit: float) -> tuple[PlotLine, ...]:
+    points = {data: {at: values(*both) for at, both in rows.items()} for data, rows in found.items()}
+    lines = (plot_line(data.upper(), own, unit) for data, own in points.items())
     return tuple(line for line in lines if line.x)
 
 
