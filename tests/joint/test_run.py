@@ -33,6 +33,7 @@ from pssa.joint.training import (
     remember,
 )
 from pssa.models import Pretrained
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.training_run import write_run
 from pssa.runs.warm_start import starter_knows
 
@@ -209,6 +210,20 @@ def test_rows_teach_labels_and_the_run_finds_as_before(run: Path, tmp_path: Path
     metrics = json.loads((out / "metrics.json").read_bytes())
     assert metrics["dev"][0]["spans"] is None  # nobody marked all aspects of the held-out rows
     assert metrics["dev"][0]["labels"]["instances"] > 0
+
+
+def test_a_run_that_goes_on_knows_the_words_of_its_start(run: Path, tmp_path: Path) -> None:
+    rows = [
+        {"text": f"Sturdy zipper {n}", "aspect": "zipper", "label": ("positive", "negative")[n % 2]} for n in range(12)
+    ]
+    out = write_run(rows, tmp_path / "rows", from_pretrained=str(run), epochs=1, progress=False)
+    assert pssa.load(out).predict(TEXT, "food").notes == ()
+    before, after = InputProfile.load(run), InputProfile.load(out)
+    assert before is not None
+    assert after is not None
+    assert {"sturdy", *before.words} <= set(after.words)
+    assert after.aspects[0] == "zipper"  # its own come first
+    assert after.longest == before.longest
 
 
 def test_rows_alone_do_not_say_which_aspects_there_are(encoder: Path, tmp_path: Path) -> None:

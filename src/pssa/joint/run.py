@@ -145,7 +145,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
         if config:
             write_atomically(root / "config.toml", config.encode())
         write_atomically(root / "README.md", _card(labels, metrics).encode())
-        _profile(sources).save(root)
+        _profile(sources).after(begun.profile).save(root)
         if calibration:
             calibration.save(root)
         write_json(root / "metrics.json", metrics)

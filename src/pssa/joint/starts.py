@@ -18,6 +18,7 @@ from pssa.joint.model import JointModel
 from pssa.joint.runtime import Decoding
 from pssa.models._pretrained import Pretrained
 from pssa.runs.directory import RunDirectory
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.loading import runtime_kind
 from pssa.runs.onnx_runtime import ENCODER, HEADS, read_description
 from pssa.runs.run_names import resolve_run
@@ -29,11 +30,12 @@ _UNLIKELY = 3.0  # below the bias of any label that is known
 
 @dataclass(frozen=True)
 class Start:
-    """An encoder, the model with the weights to start from, and how it finds."""
+    """An encoder, the model with the weights to start from, how it finds, and what it has read."""
 
     pretrained: Pretrained
     model: JointModel
     decoding: Decoding
+    profile: InputProfile | None = None
 
 
 def new_start(encoder: str, labels: Sequence[str], seed: int) -> Start:
@@ -69,7 +71,7 @@ def open_start(run: Path, labels: Sequence[str]) -> Start:
         warn_of_other_labels(labels, values["labels"], str(run))
         model.label = _with_labels(model.label, values["labels"], labels)
         model.overall = _with_labels(model.overall, (*values["labels"], NO_OPINION), (*labels, NO_OPINION))
-    return Start(pretrained, model, Decoding(**values["decoding"]))
+    return Start(pretrained, model, Decoding(**values["decoding"]), InputProfile.load(folder))
 
 
 def _with_labels(layer: nn.Linear, old: Sequence[str], new: Sequence[str]) -> nn.Linear:

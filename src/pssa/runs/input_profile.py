@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -77,6 +77,20 @@ class InputProfile:
                     name for name, count in languages.items() if name and count >= _LANGUAGE_SHARE * languages.total()
                 )
             ),
+        )
+
+    def after(self, start: InputProfile | None) -> InputProfile:
+        """Return the profile of a model that learned from these texts and before, as `start` tells, from others."""
+        if start is None:
+            return self
+        return replace(
+            self,
+            words=tuple(dict.fromkeys((*self.words, *start.words)))[:_MAX_WORDS],
+            aspects=tuple(dict.fromkeys((*self.aspects, *start.aspects)))[:_MAX_ASPECTS],
+            scripts=tuple(sorted({*self.scripts, *start.scripts})),
+            longest=max(self.longest, start.longest),
+            unknown_share=min(self.unknown_share, start.unknown_share),
+            languages=tuple(sorted({*self.languages, *start.languages})),
         )
 
     def notes(self, text: str, spans: Sequence[Span], aspect: str) -> tuple[str, ...]:
