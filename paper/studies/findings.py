@@ -251,11 +251,7 @@ def random_masking(tables: TableLookup) -> KeyFinding:
 
 def human_agreement(tables: TableLookup) -> KeyFinding:
     """Return whether supervised models attend more to the words that people mark, and how many mined words these are."""
-    shown = {
-        "+PG-AS": "the paper's method",
-        "+Consensus": "consensus",
-        "+Human": "words people marked",
-    }
+    shown = {"+PG-AS": "the paper's method", "+Consensus": "consensus", "+Human": "words people marked"}
     attended = [
         row for name in tables.names("attended-") for row in tables.rows(name) if row["words by"] == "attention"
     ]

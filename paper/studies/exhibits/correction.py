@@ -140,10 +140,7 @@ def _order_table(scores: _PointScores, places: Sequence[tuple[str, str]]) -> Tab
 
 
 def _mean_difference(
-    scores: _PointScores,
-    places: Sequence[tuple[str, str]],
-    pairs: Sequence[tuple[_Point, _Point]],
-    measure: _Measure,
+    scores: _PointScores, places: Sequence[tuple[str, str]], pairs: Sequence[tuple[_Point, _Point]], measure: _Measure
 ) -> FormattedValue:
     """Return the mean difference of pairs of points over places and seeds, with its standard error."""
     found: list[float] = []

@@ -12,16 +12,7 @@ from paper.experiments.cells import Cell
 from paper.experiments.comparison import Gain, other_tests, other_trainings
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
-from paper.studies.exhibit import (
-    HEADLINE,
-    Exhibit,
-    FormattedValue,
-    Part,
-    Table,
-    TableRow,
-    format_count,
-    not_measured,
-)
+from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_count, not_measured
 from paper.studies.exhibits._rows import (
     ATTENDING,
     COLUMNS,

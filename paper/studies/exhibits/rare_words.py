@@ -13,17 +13,7 @@ from paper.experiments.cells import Cell
 from paper.experiments.comparison import gather_found
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import (
-    SWEEP,
-    Exhibit,
-    Figure,
-    FormattedValue,
-    Part,
-    Table,
-    TableRow,
-    format_mean,
-    plot_line,
-)
+from paper.studies.exhibit import SWEEP, Exhibit, Figure, FormattedValue, Part, Table, TableRow, format_mean, plot_line
 from paper.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]

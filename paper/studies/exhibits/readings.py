@@ -16,15 +16,7 @@ from paper.experiments.cells import Cell, Mining, Place, Setting, Training, sett
 from paper.experiments.comparison import Gain, Row, Rows, average, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import (
-    Exhibit,
-    FormattedValue,
-    Part,
-    Table,
-    TableRow,
-    Value,
-    not_measured,
-)
+from paper.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
 from paper.studies.exhibits._course import Course, course_parts, courses_of
 from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, best_epoch, format_gain, format_interval, mean_scores
 from pssa.data.evidence import KINDS

@@ -162,7 +162,6 @@ class _Board:
         self.scope, self.lookup = scope, lookup
         # A gain takes many resamples, and several tables show it.
         self.gain = cache(self._gain)
-        self.gain_at_home = cache(self._gain_at_home)
 
     def home(self, pair: _DomainPair, name: str) -> Row:
         """Return the records of a row on the test set of its training domain."""
@@ -172,28 +171,18 @@ class _Board:
         """Return the scores of a row in the other domain."""
         return gather_found(self.lookup, pair.scores(self.scope, name))
 
-    def _gain(self, pair: _DomainPair, name: str, other: str) -> Gain | None:
-        """Return the gain of a row over another in the other domain."""
-        place = Place(pair.target, pair.model, 0)
-        return average(self.scope, [(place, self.away(pair, name), self.away(pair, other))])
+    def _gain(self, pair: _DomainPair, name: str, other: str, at_home: bool = False) -> Gain | None:
+        """Return the gain of a row over another in the other domain, or in the training domain."""
+        data, row = (pair.source, self.home) if at_home else (pair.target, self.away)
+        return average(self.scope, [(Place(data, pair.model, 0), row(pair, name), row(pair, other))])
 
     def gain_over_both(self, pairs: Sequence[_DomainPair], name: str) -> Gain | None:
         """Return the mean gain of a row in other domains over both trainings without evidence."""
-        both = ("", _CONTROL)
-        compared = [
-            (
-                Place(pair.target, pair.model, 0),
-                self.away(pair, name),
-                tuple(self.away(pair, control) for control in both),
-            )
-            for pair in pairs
-        ]
+        compared = []
+        for pair in pairs:
+            controls = tuple(self.away(pair, control) for control in ("", _CONTROL))
+            compared.append((Place(pair.target, pair.model, 0), self.away(pair, name), controls))
         return average(self.scope, compared)
-
-    def _gain_at_home(self, pair: _DomainPair, name: str, other: str) -> Gain | None:
-        """Return the gain of a row over another in the training domain."""
-        place = Place(pair.source, pair.model, 0)
-        return average(self.scope, [(place, self.home(pair, name), self.home(pair, other))])
 
 
 def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
@@ -214,23 +203,21 @@ def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
 
 
 def _reached(board: _Board, pairs: Sequence[_DomainPair], name: str, n_pairs: int) -> TableRow:
-    gains = [gain for pair in pairs if (gain := board.gain(pair, name, _CONTROL))]
-    over_first = [gain for pair in pairs if (gain := board.gain(pair, name, ""))]
-    at_home = [gain for pair in pairs if (gain := board.gain_at_home(pair, name, _CONTROL))]
-    over_random = [gain for pair in pairs if (gain := board.gain(pair, name, _RANDOM))] if name != _RANDOM else []
-    measured = format_count(len(gains), n_pairs)
-    if not gains:
+    def gains(other: str, at_home: bool = False) -> list[Gain]:
+        return [gain for pair in pairs if (gain := board.gain(pair, name, other, at_home))]
+
+    over_again, over_random = gains(_CONTROL), gains(_RANDOM) if name != _RANDOM else []
+    measured = format_count(len(over_again), n_pairs)
+    if not over_again:
         return (name, measured, None, None, not_measured("points"), None, *_NOTHING)
     return (
-        name,
-        measured,
-        sum(gain.macro_f1 > 0 for gain in gains),
+        *(name, measured, sum(gain.macro_f1 > 0 for gain in over_again)),
         sum(gain.macro_f1 > 0 for gain in over_random) if over_random else None,
-        _points([gain.macro_f1 for gain in gains]),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in gains),
-        _points([gain.macro_f1 for gain in over_first]),
+        _points([gain.macro_f1 for gain in over_again]),
+        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in over_again),
+        _points([gain.macro_f1 for gain in gains("")]),
         format_interval(board.gain_over_both(pairs, name)),
-        _points([gain.macro_f1 for gain in at_home]),
+        _points([gain.macro_f1 for gain in gains(_CONTROL, at_home=True)]),
     )
 
 
@@ -278,7 +265,7 @@ def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
                     *(format_mean([record[metric] for record in away.values()]) for metric in METRICS),
                     _format(board.gain(pair, name, _CONTROL) if name != _CONTROL else None),
                     _format(board.gain(pair, name, _RANDOM) if name != _RANDOM else None),
-                    _format(board.gain_at_home(pair, name, _CONTROL) if name != _CONTROL else None),
+                    _format(board.gain(pair, name, _CONTROL, at_home=True) if name != _CONTROL else None),
                 )
             )
     source, target = pairs[0].source, pairs[0].target

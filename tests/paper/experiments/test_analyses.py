@@ -123,12 +123,7 @@ def test_attention_is_compared_with_marked_words(tmp_path: Path) -> None:
 def test_saliencies_are_compared_with_each_other() -> None:
     # Answers do not change when a word goes, so that one of the two puts words in no order.
     (pair,) = agreement(WEIGHED, saliencies=("attention", "leave_one_out"))["correlation"]
-    assert (pair["first"], pair["second"], pair["instances"], pair["left_out"]) == (
-        "attention",
-        "leave_one_out",
-        0,
-        2,
-    )
+    assert (pair["first"], pair["second"], pair["instances"], pair["left_out"]) == ("attention", "leave_one_out", 0, 2)
     assert pair["kendall"] is None
 
 
@@ -238,10 +233,7 @@ def finding(word: int, kind: str, iteration: int) -> Finding:
 
 
 def test_words_and_their_attention_are_summed_by_round_and_kind() -> None:
-    found = [
-        (finding(1, "misleading", 1), finding(0, "active", 2)),
-        (finding(0, "active", 1), finding(1, "active", 2)),
-    ]
+    found = [(finding(1, "misleading", 1), finding(0, "active", 2)), (finding(0, "active", 1), finding(1, "active", 2))]
     header = Header("memnet", "gradient", 3.0, 2, DIM.hash(), 0, "pg-as")
     evidence = Evidence.from_findings(header, DIM, found)
     assert round_attention(replace(subject(DIM, DIM, MODEL), evidence=evidence)) == {

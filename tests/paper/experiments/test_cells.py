@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from paper.experiments.cells import (
-    Mining,
-    Place,
-    Training,
-    cell_name,
-    mining_method,
-    settings,
-)
+from paper.experiments.cells import Mining, Place, Training, cell_name, mining_method, settings
 
 HERE = Place("laptop", "memnet", 3)
 

@@ -9,14 +9,7 @@ import pytest
 from tests.paper.experiments.rooms import tiny_resources
 
 from paper.experiments.cells import Place
-from paper.experiments.comparison import (
-    RunPair,
-    average,
-    chance_of_no_gain,
-    compare,
-    other_tests,
-    stars,
-)
+from paper.experiments.comparison import RunPair, average, chance_of_no_gain, compare, other_tests, stars
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import format_mean
 

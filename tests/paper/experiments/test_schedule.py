@@ -134,10 +134,7 @@ def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Work
 def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, ledger: Ledger) -> None:
     look = Analysis(BASE, "trust")
     outcome = CellSchedule(room, ledger).execute([FINAL, look], Recorder(failing=(AW,)))
-    assert outcome.failures == {
-        AW: "ValueError: no luck",
-        FINAL: "needs laptop memnet seed 0 mine aw-as, which failed",
-    }
+    assert outcome.failures == {AW: "ValueError: no luck", FINAL: "needs laptop memnet seed 0 mine aw-as, which failed"}
     assert ledger.find(room.key(look)) is not None
     assert ledger.find(room.key(FINAL)) is None
 

@@ -11,14 +11,7 @@ import pytest
 from paper.studies import exhibits
 from paper.studies.exhibit import FormattedValue, StripPlot, Table, TableLookup, TableRow, number_in
 from paper.studies.findings import FINDINGS
-from paper.studies.front_page import (
-    PICTURE,
-    find_finding,
-    findings_of,
-    front_page,
-    read_exhibits,
-    write_front_page,
-)
+from paper.studies.front_page import PICTURE, find_finding, findings_of, front_page, read_exhibits, write_front_page
 from paper.studies.pages import write_exhibit
 from paper.studies.strip_plot import draw_strip_plot
 

@@ -128,10 +128,7 @@ def test_a_cell_whose_process_is_ended_from_outside_is_tried_once_more_and_then_
 
 
 def test_another_process_in_the_folder_is_refused(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
-    with (
-        Ledger.open(tmp_path / "cells.jsonl"),
-        pytest.raises(RunError, match=r"cells\.jsonl is in use by another"),
-    ):
+    with Ledger.open(tmp_path / "cells.jsonl"), pytest.raises(RunError, match=r"cells\.jsonl is in use by another"):
         reproduce([QUICK], scope, tmp_path, ONE)
     assert stand_in.done == []
 

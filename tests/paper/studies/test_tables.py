@@ -9,16 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper.studies.exhibit import (
-    Exhibit,
-    Figure,
-    PlotLine,
-    Table,
-    Value,
-    format_percent,
-    format_scores,
-    not_measured,
-)
+from paper.studies.exhibit import Exhibit, Figure, PlotLine, Table, Value, format_percent, format_scores, not_measured
 from paper.studies.pages import markdown_document
 from paper.studies.tables import (
     TextTable,

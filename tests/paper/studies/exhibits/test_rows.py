@@ -21,12 +21,7 @@ from paper.experiments.comparison import Gain
 from paper.experiments.ledger import Record
 from paper.studies.exhibit import Picture, Table, plot_line
 from paper.studies.exhibits import case_study, find, stress
-from paper.studies.exhibits._rows import (
-    METHODS,
-    ModelRow,
-    Scoreboard,
-    format_gain,
-)
+from paper.studies.exhibits._rows import METHODS, ModelRow, Scoreboard, format_gain
 from paper.studies.exhibits.selection import best_of
 from pssa.data import read
 from pssa.data.tokenize import split_on_space
