@@ -301,9 +301,10 @@ def test_missing_columns_are_proposed_from_the_file(header: list[str], given: st
 def test_what_is_missing_is_proposed_from_the_columns_or_to_be_labelled_first() -> None:
     with pytest.raises(InputError, match="to label raw texts"):
         SAME_NAMES.check_header("a.csv", ["text", "stars"])
-    row = Row(2, {"Text": "a menu", "Aspect": "menu", "Sentiment": "positive"})
+    row = SAME_NAMES.row(2, {"Text": "a menu", "Aspect": "menu", "Sentiment": "positive"})
     assert "--columns label=Sentiment" in for_command_line(row.describe_missing("label", "expected one"))
-    assert "--columns label=NAME" in for_command_line(Row(2, {"a=b,": "x"}).describe_missing("label", "expected one"))
+    assert "--columns label=NAME" in for_command_line(SAME_NAMES.row(2, {"a=b,": "x"}).describe_missing("label", ""))
+    assert "columns" not in Row(2, {"text": "a menu"}).describe_missing("label", "expected one")  # the format has none
     with pytest.raises(InputError, match="columns='text=Review'"):
         replace(SAME_NAMES, text_only=True).check_header("a.csv", ["Date", "Rating", "Review"])
 

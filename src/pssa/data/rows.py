@@ -49,7 +49,7 @@ class Row:
     line: int  # counted from 1; in Parquet and Hugging Face datasets the number of the row
     fields: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
-    renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, if these differ
+    renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names; None: its columns have no names
     absent: Mapping[str, str] = field(default_factory=dict)  # by field, the listed columns that the row lacks
     arrow: ArrowRow | None = None  # the same row with its Arrow types, of which Python lacks some
 
@@ -59,13 +59,14 @@ class Row:
         return self.fields if self.renamed_from is None else self.renamed_from
 
     def describe_missing(self, name: str, expected: str, advice: str | None = None) -> str:
-        """Return the message for a row without the field `name`; the default advice is to name the column."""
+        """Return the message for a row without the field `name`; the default advice is to name the column, if it can be."""
         if name in self.absent:
             column = f"this row has no column {shorten(self.absent[name])} for {name} ({_COLUMNS})"
             return f"{column}; found {join_names(self.given)}"
-        listed = propose_columns([name], self.given)
-        more = f"; name its column with {setting('columns', listed)}" if advice is None else advice
-        return f"no `{name}`; {expected}, found the fields {join_names(self.given)}{more}"
+        if advice is None:
+            listed = setting("columns", propose_columns([name], self.given))
+            advice = "; add it to the data" if self.renamed_from is None else f"; name its column with {listed}"
+        return f"no `{name}`; {expected}, found the fields {join_names(self.given)}{advice}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,7 @@ class Columns:
     def row(self, line: int, given: Mapping[str, Any]) -> Row:
         """Return a row of the file with its fields renamed."""
         if not self.pairs:
-            return Row(line, given)
+            return Row(line, given, renamed_from=given)
         listed = dict(self.pairs)
         fields = {name: given[name] for name in self._unlisted(given) if name not in listed}
         fields |= {name: given[column] for name, column in self._present() if column in given}

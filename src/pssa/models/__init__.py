@@ -7,7 +7,9 @@ A model file's class takes (table, n_labels, options, seed) and has these class 
   that reads words starts from a `WordTable`, the others from a `Pretrained` encoder;
 - `attends`: whether it has attention weights; with the option `refine` it has them too, unless that is "none";
 - `shares_sentences = True` promises that `encode` gives `self.encoder` the batch as it is, and that the encoder does not see the
-  aspect: aspects of one sentence are then scored from one run of the encoder.
+  aspect: aspects of one sentence are then scored from one run of the encoder;
+- `word_tables`: the parameters that hold word vectors, of a model that reads words. Without it there is one, called `words`. A
+  run that goes on adds rows for new words to them; the rows that are not trained are a buffer called `unseen`;
 - a method `encode_noised(batch, add)`, where noise on the word vectors is other than noise on h(x).
 
 Files that begin with an underscore are shared parts; this package exports those that a model's author needs. Two models are no

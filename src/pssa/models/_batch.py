@@ -73,7 +73,7 @@ class Batch:
     @property
     def candidate_positions(self) -> Tensor:
         """(B, P) positions of the candidate words."""
-        return self.candidates.gather(1, self.word_of.clamp(min=0)) & self.real
+        return self._at_positions(self.candidates)
 
     @property
     def repeats(self) -> Tensor:
@@ -100,6 +100,14 @@ class Batch:
             candidates=self.candidates[:, :words],
             labels=self.labels[:, :words] if self.labels.dim() > 1 else self.labels,
         )
+
+    def hide(self, words: Tensor, mask_id: int) -> Batch:
+        """Return the batch with `words` (B, N) hidden: replaced by the mask token and removed from the candidates."""
+        ids = self.positions.masked_fill(self._at_positions(words), mask_id)
+        return replace(self, positions=ids, candidates=self.candidates & ~words)
+
+    def _at_positions(self, words: Tensor) -> Tensor:
+        return words.gather(1, self.word_of.clamp(min=0)) & self.real
 
     def repeat(self, times: int) -> Batch:
         """Return the batch stacked `times` times: rows 0..B-1, then again."""
@@ -167,14 +175,8 @@ class IndexedCorpus:
         return IndexedCorpus(self.table.take(rows), self.widths[rows], self.mask_id)
 
     def hide(self, words: Tensor) -> IndexedCorpus:
-        """Return the corpus with `words` (n, N) hidden: replaced by the mask token and removed from the candidates."""
-        position_hidden = words.gather(1, self.table.word_of.clamp(min=0)) & self.table.real
-        table = replace(
-            self.table,
-            positions=self.table.positions.masked_fill(position_hidden, self.mask_id),
-            candidates=self.table.candidates & ~words,
-        )
-        return replace(self, table=table)
+        """Return the corpus with `words` (n, N) hidden."""
+        return replace(self, table=self.table.hide(words, self.mask_id))
 
     def length_order(self) -> Tensor:
         """Return (n,): rows from the longest to the shortest, for batches with little padding."""

@@ -19,7 +19,7 @@ from typing import Any, cast
 from pssa.errors import InputError
 from pssa.registry import Registry
 from pssa.saliency._noise import Smooth
-from pssa.saliency._scores import Observation, Saliency, entropy_bits, normalise, observe, score_words
+from pssa.saliency._scores import Observation, Saliency, entropy_bits, hide, normalise, observe, score_words
 
 __all__ = [
     "Observation",
@@ -27,6 +27,7 @@ __all__ = [
     "Smooth",
     "build",
     "entropy_bits",
+    "hide",
     "is_quadratic",
     "names",
     "needs",

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import AspectModel, Batch, Encoding, IndexedCorpus, pool_words
 
@@ -67,6 +68,11 @@ def entropy_bits(scores: Tensor) -> Tensor:
 def to_words(values: Tensor, batch: Batch) -> Tensor:
     """Sum `values` (B, P) over the positions of each word: (B, N)."""
     return pool_words(values, batch.word_of, batch.candidates.shape[1])
+
+
+def hide(model: AspectModel, batch: Batch, words: Tensor) -> Batch:
+    """Return the batch with `words` (B, N) hidden, as in mining: the mask token to the encoder, no candidates to attention."""
+    return batch.hide(words, getattr(model, "mask_id", Vocabulary.mask_id))
 
 
 _BATCH = 64

@@ -6,15 +6,15 @@ sentence again for every candidate word, so this is the slowest of the definitio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import AspectModel, Batch
+from pssa.saliency._scores import hide
 
 __all__ = ["LeaveOneOut"]
 
@@ -38,7 +38,6 @@ class LeaveOneOut:
     @torch.no_grad()
     def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) the drops; zero for words that are no candidates."""
-        mask_id = getattr(model, "mask_id", Vocabulary.mask_id)
         whole, classes = _probabilities(model, batch).max(dim=1)
         places = batch.candidates.nonzero()  # (V, 2) row and word of each sentence to read
         if getattr(getattr(model, "encoder", None), "shares", False):
@@ -47,20 +46,12 @@ class LeaveOneOut:
         chunk = min(self.chunk, max(1, _MOST_POSITIONS // batch.positions.shape[1]))
         for start in range(0, len(places), chunk):
             rows, words = places[start : start + chunk].unbind(dim=1)
-            without = _probabilities(model, _hide(batch, rows, words, mask_id))
+            taken = batch.take(rows)
+            hidden = torch.zeros_like(taken.candidates).scatter(1, words[:, None], True)
+            without = _probabilities(model, hide(model, taken, hidden))
             drops[rows, words] = whole[rows] - without.gather(1, classes[rows, None]).squeeze(1)
         return drops if self.signed else drops.clamp(min=0)
 
 
 def _probabilities(model: AspectModel, batch: Batch) -> Tensor:
     return model.classify(model.encode(batch), batch).logits.softmax(dim=1)
-
-
-def _hide(batch: Batch, rows: Tensor, words: Tensor, mask_id: int) -> Batch:
-    """The examples at `rows` (V,), each with the word at the same place of `words` (V,) hidden."""
-    taken = batch.take(rows)
-    return replace(
-        taken,
-        positions=taken.positions.masked_fill(taken.word_of == words[:, None], mask_id),
-        candidates=taken.candidates.scatter(1, words[:, None], False),
-    )

@@ -8,7 +8,7 @@ import pytest
 
 from pssa.data import read, write
 from pssa.data.example import Example
-from pssa.data.formats import FORMATS
+from pssa.data.formats import FORMATS, find_format
 from pssa.errors import InputError
 
 EASY = Example.from_text("the menu is great", (4, 8), label="positive", id="1")
@@ -19,7 +19,7 @@ EXAMPLES = (
     Example.from_text('a "menu" / <b>, §4', (3, 7), label="neutral", id="4"),
     Example.from_text("eine Spei\u0308se 🍕\u2028 more", (13, 14), label="positive", id="5"),
 )
-WRITTEN = [name for name in FORMATS.names() if hasattr(FORMATS.module(name), "encode")]
+WRITTEN = [name for name in FORMATS.names() if find_format(name).encode]
 
 
 def essence(example: Example) -> tuple[object, ...]:

@@ -29,6 +29,7 @@ from paper.studies.tables import points_table, table_values
 RESULTS = Path(__file__).parents[4] / "results"
 CELLS, SHOWN = (Path(__file__).with_name(f"{name}.json") for name in ("cells", "shown"))
 PLACES = ("aspect", "word", "iteration")  # of a sentence or a mining; every other number is invented
+WRITE = "PSSA_GOLDEN=write pytest tests/paper/studies/exhibits -k golden"
 every_exhibit = pytest.mark.parametrize("name", exhibits.names())
 
 
@@ -167,4 +168,5 @@ def golden(path: Path, name: str, found: Any) -> Any:
         known[name] = found
         lines = ",\n".join(f"{json.dumps(each)}: {json.dumps(known[each])}" for each in sorted(known))
         path.write_text(f"{{\n{lines}\n}}\n", "utf-8")
+    assert name in known, f"{path.name} has no golden of {name}; check what it shows, and write it with: {WRITE}"
     return known[name]
