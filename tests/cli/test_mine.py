@@ -132,10 +132,10 @@ def test_finding_nothing_is_said(
 
 @pytest.mark.filterwarnings("always:.*ignores:UserWarning")
 def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    words = ("--iterations", "1", "--set", "mining.consensus_words=2", "--out", tmp_path / "evidence.jsonl")
+    words = ("--iterations", "1", "--set", "mining.consensus_right=1", "--out", tmp_path / "evidence.jsonl")
     result = command("evidence", "mine", *tiny, *words)
     assert result.code == 0
-    assert result.err.startswith("pssa: warning: method pg-as ignores consensus_words")
+    assert result.err.startswith("pssa: warning: method pg-as ignores consensus_right")
 
 
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:

@@ -104,9 +104,9 @@ def _resolve(n_instances: int, given: dict[str, Any], encoder: Path) -> dict[str
     found: dict[str, Any] = {"settings": flat, "loop": loop}
     method = methods.find(config.method)
     if method.mines:
-        names = method.saliencies(config)
+        name = method.saliency(config)
         rule = consensus_rule(config) if config.method == "consensus" else mining_rule(config)
-        found |= {"saliencies": {name: repr(build_saliency(config, name)).split(" at 0x")[0] for name in names}}
+        found |= {"saliencies": {name: repr(build_saliency(config, name)).split(" at 0x")[0]}}
         found |= {"rule": asdict(rule), "penalty": asdict(choose_penalty(config))}
         if config.method == "consensus":
             found |= {"folds": config.mining.consensus_folds, "judge_epochs": config.mining.consensus_epochs}

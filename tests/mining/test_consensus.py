@@ -12,7 +12,6 @@ from pssa.data.evidence import Finding
 from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
 from pssa.mining import ConsensusRule, Mined, agree
-from pssa.mining.consensus import blend
 from pssa.saliency import Observation
 
 RIGHT, WRONG = 0, 1
@@ -66,50 +65,9 @@ def test_soft_consensus_expects_the_mean_itself_of_every_word_that_matters_in_on
     seen = [look(RIGHT, (0.992, 0.008, 0.0, 0.0))] * 2
     (few,) = agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(0.5, soft=True)).findings
     assert [finding.word for finding in few] == [0]
-    mined = hear(TWO_RIGHT, words=3, soft=True)
+    mined = hear(TWO_RIGHT, soft=True)
     assert {finding.iteration for finding in mined.findings[0]} == {1}
     assert [report.active for report in mined.rounds] == [3]
-
-
-@pytest.mark.parametrize(
-    ("words", "threshold", "taken"),
-    [
-        (1, 0.1, [(1, 1)]),
-        (2, 0.1, [(1, 1), (0, 2)]),  # of words 0 and 2, equal at 0.125, the first is second
-        (9, 0.1, [(1, 1), (0, 2), (2, 3)]),  # word 3 has no share
-        (9, 0.125, [(1, 1)]),
-        (9, 0.75, []),
-    ],
-)
-def test_several_words_are_taken_as_rounds(words: int, threshold: float, taken: list[tuple[int, int]]) -> None:
-    (findings,) = hear(TWO_RIGHT, words=words, threshold=threshold).findings
-    assert [(finding.word, finding.iteration) for finding in findings] == taken
-
-
-def test_fewer_words_are_the_first_rounds_of_more_and_every_round_is_reported() -> None:
-    many, few = (hear(TWO_RIGHT, words=words, threshold=0.1).findings[0] for words in (3, 2))
-    assert tuple(finding for finding in many if finding.iteration <= 2) == few
-    reports = hear(TWO_RIGHT, words=4, threshold=0.1).rounds
-    assert [(report.iteration, report.active, report.open_share) for report in reports] == [
-        (1, 1, 1.0),
-        (2, 1, 1.0),
-        (3, 1, 1.0),
-        (4, 0, 0.0),
-    ]
-    assert {(report.accuracy, report.mean_entropy) for report in reports} == {
-        (reports[0].accuracy, reports[0].mean_entropy)
-    }
-
-
-def test_saliencies_are_blended_to_their_mean_and_must_agree_like_models() -> None:
-    by_attention, by_gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
-    both = blend([by_attention, by_gradient])
-    assert both.scores.tolist() == [[0.5, 0.25, 0.25, 0.0]]
-    assert torch.equal(both.probabilities, by_attention.probabilities)
-    # By attention alone word 0 has 0.75 twice; by the mean with gradients it has 0.5 twice, which is not above 0.5.
-    gold = torch.tensor([RIGHT])
-    assert agree([by_attention] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
-    assert not agree([both] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
 
 
 def test_the_report_sums_up_the_looks() -> None:
@@ -131,7 +89,6 @@ def test_the_report_sums_up_the_looks() -> None:
         ({"threshold": 1.0}, r"threshold is 1\.0; it is a share"),
         ({"threshold": -0.1}, r"threshold is -0\.1"),
         ({"threshold": float("nan")}, "threshold is nan"),
-        ({"words": 0}, "words is 0; at least one can be taken"),
     ],
 )
 def test_an_agreement_that_makes_no_sense_is_refused(rule: dict[str, Any], what: str) -> None:

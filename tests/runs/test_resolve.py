@@ -70,11 +70,6 @@ def test_every_method_goes_with_attention_and_those_without_supervision_with_any
         ({"epsilon": 0.0}, r"epsilon is 0\.0; it must be greater than 0"),
         ({"consensus_models": 0}, "consensus_models is 0; it must be at least 1"),
         ({"consensus_folds": 1}, "consensus_folds is 1; it must be at least 2"),
-        ({"consensus_words": 0}, "consensus_words is 0; it must be at least 1"),
-        ({"consensus_saliencies": "attention,grad"}, "unknown saliency 'grad'"),
-        ({"consensus_saliencies": "random"}, "consensus_saliencies is random; name different ones, and not random"),
-        ({"consensus_saliencies": "gradient,gradient"}, "consensus_saliencies is gradient, gradient; name different"),
-        ({"model": "tnet", "method": "consensus", "consensus_saliencies": "gradient,attention"}, "has no attention"),
         ({"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
         ({"weighting": "score", "penalty": "release"}, "weighting is 'score', but this penalty"),
         ({"ramp": 1.5}, r"ramp is 1\.5; it is a share of the steps, from 0 to 1"),
@@ -98,8 +93,6 @@ def test_models_of_a_consensus_do_not_judge_by_heads_of_their_own(saliency: str)
     )
     with pytest.raises(InputError, match=message):
         check_both(config(**REFINED, saliency=saliency))
-    with pytest.raises(InputError, match=message):
-        check_both(config(**REFINED, consensus_saliencies=f"leave_one_out,{saliency}"))
     check_both(config(**REFINED))
     check_both(config(**REFINED, saliency=saliency, consensus_models=1, consensus_right=1))
     check_both(config(**REFINED | {"options.refine": "average"}, saliency=saliency))
@@ -127,8 +120,8 @@ def test_a_default_that_depends_on_another_setting_is_told_from_a_choice() -> No
         ("base", {"gamma": 1.0, "evidence": "e.jsonl"}, ()),
         ("kt", {"supervision.gamma": 1.0}, ("gamma",)),
         ("boosting", {"mining": {"folds": 2}, "data": {"dimension": 3}}, ("folds",)),
-        ("aw-as", {"consensus_words": 3, "epsilon": 2.0, "gamma": 1.0}, ("consensus_words",)),
-        ("consensus", {"consensus_words": 3, "mining.folds": 2, "gamma": 1.0}, ("folds",)),
+        ("aw-as", {"consensus_right": 3, "epsilon": 2.0, "gamma": 1.0}, ("consensus_right",)),
+        ("consensus", {"consensus_right": 3, "mining.folds": 2, "gamma": 1.0}, ("folds",)),
         ("consensus", {"saliency": "gradient", "samples": 3}, ()),
     ],
 )
@@ -140,8 +133,8 @@ def test_what_a_method_makes_no_use_of(method: str, asked: dict[str, Any], unuse
 def test_a_warning_names_what_a_method_ignores_unless_the_method_is_unknown() -> None:
     with pytest.warns(UserWarning, match="method base ignores epsilon, folds"):
         warn_of_unused(Config(), {"epsilon": 2.0, "mining.folds": 2})
-    with pytest.warns(UserWarning, match="method aw-as ignores consensus_words"):
-        warn_of_unused(Config(method="aw-as"), {"consensus_words": 3})
+    with pytest.warns(UserWarning, match="method aw-as ignores consensus_right"):
+        warn_of_unused(Config(method="aw-as"), {"consensus_right": 3})
     with pytest.raises(InputError, match="unknown method 'as'"):
         warn_of_unused(Config(method="as"), {"epsilon": 2.0})
 

@@ -121,7 +121,6 @@ def test_a_configuration_survives_its_file(tmp_path: Path) -> None:
         "labels": "good,bad",
         "train": 'a "strange"\\path\n.csv',
         "learning_rate": 1e-5,
-        "consensus_saliencies": "attention, gradient",
         "ramp": 0.25,
         "weighting": "round",
         "seed": 11,
@@ -183,7 +182,9 @@ def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None
     assert Config().updated(OLD_UNSET) == Config()
     path = tmp_path / "config.toml"
     path.write_text(
-        'epochs = 0\n[data]\ntrain = ""\n[mining]\nepsilon = -1\nstop_drop = 0\n[training]\ncompile = true\n'
+        'epochs = 0\n[data]\ntrain = ""\n[mining]\nepsilon = -1\nstop_drop = 0\n'
+        'consensus_words = 2\nconsensus_saliencies = ["gradient"]\n'
+        "[training]\ncompile = true\ncontrast_epochs = 2\ncontrast_partner = 'any'\n"
         "[supervision]\ngamma = -1.0\n"
     )
     assert Config.from_toml(path) == Config()

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 import torch
 from tests.models.encoders import tiny_encoder
+from torch import Tensor
 
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.vocabulary import Vocabulary
@@ -51,9 +52,20 @@ INDEXERS: dict[str, Index] = {
 }
 
 
-def draw(index: Index = by_words, corpus: Corpus = CORPUS, seed: int = 0, **options: object) -> Copies:
-    contrast = Contrast.of(corpus, ContrastOptions(**options), index, 100)  # type: ignore[arg-type]
-    copies = contrast.draw(index(corpus.examples), 1, torch.Generator().manual_seed(seed))
+class OfAnyAspect(Contrast):
+    """Partners may mention the aspect: whether they do differs between words and pieces."""
+
+    def _mentions(self, data: IndexedCorpus, rows: Tensor, drawn: Tensor) -> Tensor:
+        return torch.zeros(rows.shape, dtype=torch.bool)
+
+
+def draw(
+    index: Index = by_words, corpus: Corpus = CORPUS, seed: int = 0, kind: type[Contrast] = Contrast, **options: object
+) -> Copies:
+    contrast = kind.of(corpus, ContrastOptions(**options), index, 100)  # type: ignore[arg-type]
+    # All are as distant, whether by words or by pieces: the first that fits is the partner.
+    contrast = replace(contrast, topics=torch.zeros(len(corpus), 1))
+    copies = contrast.draw(index(corpus.examples), torch.Generator().manual_seed(seed))
     assert copies is not None
     return copies
 
@@ -82,8 +94,8 @@ def joined_texts(copies: Copies) -> list[Example]:
 def test_a_copy_has_the_tensors_of_the_joined_text(kind: str) -> None:
     index = INDEXERS[kind]
     for seed in range(3):
-        expected = index(joined_texts(draw(seed=seed, partner="any")))
-        copies = draw(index, seed=seed, partner="any")
+        expected = index(joined_texts(draw(seed=seed, kind=OfAnyAspect)))
+        copies = draw(index, seed=seed, kind=OfAnyAspect)
         assert torch.equal(copies.data.widths, expected.widths)
         for field in fields(Batch):
             ours, theirs = getattr(copies.data.table, field.name), getattr(expected.table, field.name)
@@ -102,28 +114,26 @@ def test_a_partner_has_another_label_and_does_not_mention_the_aspect() -> None:
 
 
 def test_a_share_of_the_instances_has_copies_of_bounded_length() -> None:
-    assert len(draw(share=0.5, partner="any").origin) == 3
-    copies = draw(words=9, partner="any")
+    assert len(draw(share=0.5).origin) == 3
+    copies = draw(words=9)
     assert 0 < len(copies.origin) < 6
     assert int(copies.data.widths[:, 2].max()) <= 9
 
 
-def test_short_similar_and_distant_partners_are_the_best_of_those_drawn() -> None:
-    def partners(kind: str) -> set[str]:
-        copies = draw(partner=kind, seed=3)
-        rest = {
-            origin: text.text.replace(CORPUS[origin].text, "", 1)
-            for origin, text in zip(copies.origin.tolist(), joined_texts(copies), strict=True)
-        }
-        return {rest[0].replace("but", "").replace(" and ", "").replace(".", "").strip()}
-
-    assert partners("short") == {"this price"}
-    assert partners("similar") != partners("distant")
+def test_the_partner_is_the_most_distant_of_those_drawn() -> None:
+    topics = torch.ones(len(CORPUS), 1)
+    topics[5] = -1  # "this price" is unlike all others
+    contrast = replace(Contrast.of(CORPUS, ContrastOptions(), by_words, 100), topics=topics)
+    copies = contrast.draw(by_words(CORPUS.examples), torch.Generator().manual_seed(3))
+    assert copies is not None
+    texts = dict(zip(copies.origin.tolist(), joined_texts(copies), strict=True))
+    partners = {origin: text.text.replace(CORPUS[origin].text, "", 1) for origin, text in texts.items()}
+    assert [TEXTS["this price"][0] in partners[origin] for origin in (0, 1, 3, 4)] == [True] * 4
 
 
 def test_hidden_words_stay_hidden_and_are_no_candidates() -> None:
     hidden = replace(CORPUS, examples=tuple(each.hide([0]) for each in CORPUS))
-    for copies, n_hidden in ((draw(partner="any"), 0), (draw(corpus=hidden, partner="any"), 2)):
+    for copies, n_hidden in ((draw(), 0), (draw(corpus=hidden), 2)):
         table = copies.data.table
         assert ((table.positions == VOCABULARY.mask_id).sum(dim=1) == n_hidden).all()
         lengths = copies.data.widths[:, 2] - (table.aspect_span[:, 1] - table.aspect_span[:, 0])
@@ -133,7 +143,7 @@ def test_hidden_words_stay_hidden_and_are_no_candidates() -> None:
 def test_the_full_stop_of_the_first_sentence_is_left_out() -> None:
     ended = Corpus(tuple(example(f"{text} .", *known) for text, known in TEXTS.items()))
     stop = VOCABULARY.encode(["."])[0]
-    table = draw(corpus=ended, partner="any").data.table
+    table = draw(corpus=ended).data.table
     n_stops = (table.positions == stop).sum(dim=1)
     glued = (table.positions == VOCABULARY.encode(["but"])[0]).any(dim=1)
     assert (n_stops[glued] == 1).all()
@@ -148,9 +158,7 @@ def test_rows_move_to_the_right_with_zeros_around_them() -> None:
     assert shift_rows(values, torch.tensor([0, 2]), torch.tensor([1, 2])).tolist() == [[1, 0, 0, 0], [0, 0, 3, 4]]
 
 
-@pytest.mark.parametrize(
-    "options", [{"share": 0.0}, {"share": 1.5}, {"weight": -1.0}, {"words": 3}, {"epochs": -1}, {"partner": "twin"}]
-)
+@pytest.mark.parametrize("options", [{"share": 0.0}, {"share": 1.5}, {"weight": -1.0}, {"words": 3}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(InputError, match=f"contrast_{next(iter(options))} is"):
         ContrastOptions(**options)  # type: ignore[arg-type]

@@ -85,8 +85,11 @@ def test_recorded_steps_end_with_the_weights_of_usual_ones(kind: str) -> None:
 def test_copies_are_weighed_and_supervised_at_every_replay() -> None:
     def trained(settings: Settings) -> list[float]:
         task, glue = new_task("bert"), torch.tensor([9])
-        options = ContrastOptions(weight=0.5, partner="any")
-        contrast = Contrast(options, torch.arange(24), (glue,) * 3, (torch.zeros_like(glue),) * 3, 0, 200)
+        options, glues, glue_words = ContrastOptions(weight=0.5), (glue,) * 3, (torch.zeros_like(glue),) * 3
+        contrast = Contrast(options, torch.arange(24), glues, glue_words, 0, 200, topics=torch.zeros(24, 1))
+        # No sentence has a piece of an aspect, so that each can be a partner.
+        unheard = torch.full_like(task.train.table.aspect, 10)
+        task = replace(task, train=replace(task.train, table=replace(task.train.table, aspect=unheard)))
         model = models.build("bertabsa_att", tiny_encoder("bert"), 3, {"dropout": 0.0}, seed=0).cuda()
         history = fit(model, replace(task, contrast=contrast), settings, 4)
         return [value for record in history for value in (record.loss, record.penalty)]

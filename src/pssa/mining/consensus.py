@@ -1,9 +1,9 @@
 """Consensus: the words that several models agree on, none of which was trained on the instance.
 
-Each instance is scored by several models, none of which was trained on it, by one saliency or the mean of several. The scores
-of those that predicted it correctly are averaged. Where enough of them were right, the top words of the mean, usually one, are
-active if their share exceeds a threshold; or, `soft`, the mean itself becomes the expected attention of all candidates. No word
-is called misleading: the scores of a wrong model are not used.
+Each instance is scored by several models, none of which was trained on it. The scores of those that predicted it correctly are
+averaged. Where enough of them were right, the top word of the mean is active if its share exceeds a threshold; or, `soft`, the
+mean itself becomes the expected attention of all candidates. No word is called misleading: the scores of a wrong model are not
+used.
 """
 
 from __future__ import annotations
@@ -30,27 +30,12 @@ class ConsensusRule:
     threshold: float  # least mean share of a word
     least_right: int = 2  # of the models that may judge an instance
     soft: bool = False  # supervise the whole distribution instead of words above the threshold
-    words: int = 1  # taken from an instance at most; the second is of round 2, and so on
 
     def __post_init__(self) -> None:
         if self.least_right < 1:
             raise InputError(f"least_right is {self.least_right}; at least one model must be right")
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold is {self.threshold}; it is a share, at least 0 and below 1")
-        if self.words < 1:
-            raise InputError(f"words is {self.words}; at least one can be taken")
-
-    @property
-    def rounds(self) -> int:
-        """One round for each word that can be taken; a distribution is taken in one."""
-        return 1 if self.soft else self.words
-
-
-def blend(observed: Sequence[Observation]) -> Observation:
-    """Average one model's observations by several saliencies; a word needs the support of all to have a large share."""
-    if len(observed) == 1:
-        return observed[0]
-    return Observation(observed[0].probabilities, torch.stack([one.scores for one in observed]).mean(dim=0))
 
 
 def agree(observed: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: ConsensusRule) -> Mined:
@@ -64,44 +49,28 @@ def agree(observed: Sequence[Observation], gold: Tensor, labels: Sequence[str], 
     for row, (count, label) in enumerate(zip(votes.tolist(), gold.tolist(), strict=True)):
         shares = _taken(mean[row], rule) if count >= rule.least_right else {}
         findings.append(_findings(shares, float(entropies[row]), labels[label], rule))
-    accuracy, entropy = right.float().mean().item(), entropies.mean().item()
-    reports = (_report(number, findings, accuracy, entropy) for number in range(1, rule.rounds + 1))
-    return Mined(tuple(findings), tuple(reports))
-
-
-def _report(number: int, findings: Sequence[Sequence[Finding]], accuracy: float, entropy: float) -> RoundReport:
-    """Report the words taken as the `number`th of their instances; the models are run once for all of them."""
-    taken = [sum(finding.iteration == number for finding in found) for found in findings]
-    return RoundReport(
-        iteration=number,
-        accuracy=accuracy,
-        mean_entropy=entropy,
-        open_share=sum(map(bool, taken)) / len(taken),
-        active=sum(taken),
+    report = RoundReport(
+        iteration=1,
+        accuracy=right.float().mean().item(),
+        mean_entropy=entropies.mean().item(),
+        open_share=sum(map(bool, findings)) / len(findings),
+        active=sum(map(len, findings)),
         misleading=0,
     )
+    return Mined(tuple(findings), (report,))
 
 
 def _taken(mean: Tensor, rule: ConsensusRule) -> dict[int, float]:
     """Return the words that are taken and their mean shares, the top word first."""
     order = mean.argsort(descending=True, stable=True).tolist()
-    shares = {word: float(mean[word]) for word in order}
     if rule.soft:
-        return {word: share for word, share in shares.items() if share >= _LEAST_SHARE}
-    return {word: shares[word] for word in order[: rule.words] if shares[word] > rule.threshold}
+        return {word: share for word in order if (share := float(mean[word])) >= _LEAST_SHARE}
+    top = float(mean[order[0]])
+    return {order[0]: top} if top > rule.threshold else {}
 
 
 def _findings(shares: dict[int, float], entropy: float, label: str, rule: ConsensusRule) -> tuple[Finding, ...]:
     return tuple(
-        Finding(
-            word,
-            ACTIVE,
-            1 if rule.soft else rank,
-            entropy,
-            share,
-            predicted=label,
-            gold=label,
-            expected=share if rule.soft else None,
-        )
-        for rank, (word, share) in enumerate(shares.items(), start=1)
+        Finding(word, ACTIVE, 1, entropy, share, predicted=label, gold=label, expected=share if rule.soft else None)
+        for word, share in shares.items()
     )

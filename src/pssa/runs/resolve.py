@@ -252,7 +252,7 @@ def consensus_rule(config: Config) -> ConsensusRule:
     """Return the rule by which the models of a consensus agree."""
     mining = config.mining
     threshold = CONSENSUS_THRESHOLD if mining.consensus_threshold is None else mining.consensus_threshold
-    return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft, mining.consensus_words)
+    return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft)
 
 
 def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
@@ -319,22 +319,16 @@ def check_mining(config: Config) -> None:
     mining, method = config.mining, methods.find(config.method)
     if method.mines:
         attends = models.attends(config.model, config.options)
-        for name in method.saliencies(config):  # one that scores nothing in this model is refused
-            needed = "states" if name == RANDOM else saliencies.needs(name)
-            if needed == "attention" and not attends:
-                raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
-            if needed == "states" and models.uses_encoder(config.model) and not attends:
-                reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
-                raise InputError(f"{reason}; {_attending(config)}")
-            if needed == "refined" and not refines(config):
-                raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
+        name = method.saliency(config)  # one that scores nothing in this model is refused
+        needed = "states" if name == RANDOM else saliencies.needs(name)
+        if needed == "attention" and not attends:
+            raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
+        if needed == "states" and models.uses_encoder(config.model) and not attends:
+            reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
+            raise InputError(f"{reason}; {_attending(config)}")
+        if needed == "refined" and not refines(config):
+            raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
         method.check(config)
-    several = mining.consensus_saliencies
-    if RANDOM in several or len(set(several)) < len(several):
-        named = ", ".join(several)
-        raise InputError(
-            f"consensus_saliencies is {named}; name different ones, and not {RANDOM}, which scores no word"
-        )
     if mining.noise_on == "input" and not models.takes_input_noise(config.model):
         known = ", ".join(name for name in models.names() if models.takes_input_noise(name))
         raise InputError(f"noise_on is input, which model {config.model} does not take; use states, or one of: {known}")
@@ -342,8 +336,7 @@ def check_mining(config: Config) -> None:
         raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
     if (right := mining.consensus_right) > (most := mining.consensus_models):
         raise InputError(f"consensus_right is {right}; it must be at most consensus_models, {most}")
-    for name in (method.saliency(config), *several):
-        build_saliency(config, name)
+    build_saliency(config, method.saliency(config))
     mining_rule(config)
     consensus_rule(config)
 

@@ -28,7 +28,11 @@ UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
-_GONE = {"training": ("compile",), "mining": ("stop_drop",)}  # settings that earlier versions wrote
+# Settings that earlier versions wrote.
+_GONE = {
+    "training": ("compile", "contrast_epochs", "contrast_partner"),
+    "mining": ("stop_drop", "consensus_saliencies", "consensus_words"),
+}
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,6 @@ class TrainingConfig:
     contrast_share: float = 1.0  # of the instances that have a copy
     contrast_weight: float = 1.0  # of a copy in the objective
     contrast_words: int = 64  # of a copy at most
-    contrast_epochs: int = 0  # the first ones, which have copies; 0: all
-    contrast_partner: str = "distant"  # the sentence that is joined: distant, other, similar, short or any
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -161,11 +163,8 @@ class MiningConfig:
     consensus_folds: int | None = setting_field(None, least=2)  # None: by model
     # Epochs of each judge; 0: as many as the final model has.
     consensus_epochs: int | None = setting_field(None, unset=-1, least=0)
-    consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
     consensus_right: int = 2  # models that must have been right about an instance
     consensus_threshold: float | None = setting_field(None, unset=-1.0)  # least mean share of a word
-    # Maximum words per instance; the second counts as one of round 2, and so on.
-    consensus_words: int = setting_field(1, least=1)
     consensus_soft: bool = False  # expect the mean distribution itself
 
     def __post_init__(self) -> None:

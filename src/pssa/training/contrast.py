@@ -22,23 +22,19 @@ from pssa.data.split import sentence_groups
 from pssa.errors import InputError
 from pssa.models import Batch, IndexedCorpus
 
-# Partners have another aspect, except `any`: with the same one, the copy would hold two opinions on it.
-PARTNERS = ("distant", "other", "similar", "short", "any")
 _GLUES = ("but", "and", ".")
 _STOP = _GLUES.index(".")
-_TRIES = 16  # partners drawn for each instance, of which one is taken
+_TRIES = 16  # partners drawn for each instance, of which the most distant is taken
 _TOPICS = 64  # dimensions in which sentences are compared
 
 
 @dataclass(frozen=True)
 class ContrastOptions:
-    """How many copies are made, and of which sentences."""
+    """How many copies are made, and how long they are."""
 
     share: float = 1.0  # of the instances that have a copy in an epoch
     weight: float = 1.0  # of a copy in the objective
     words: int = 64  # of a copy at most
-    epochs: int = 0  # the first ones, which have copies; 0: all
-    partner: str = "distant"
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -47,10 +43,6 @@ class ContrastOptions:
             raise InputError(f"contrast_weight is {self.weight}; it must be greater than 0 and at most 100")
         if self.words < 4:
             raise InputError(f"contrast_words is {self.words}; a copy needs at least 4 words")
-        if self.epochs < 0:
-            raise InputError(f"contrast_epochs is {self.epochs}; it must be at least 0")
-        if self.partner not in PARTNERS:
-            raise InputError(f"contrast_partner is {self.partner!r}; it can be {', '.join(PARTNERS)}")
 
 
 class Copies(NamedTuple):
@@ -72,7 +64,7 @@ class Contrast:
     glue_words: tuple[Tensor, ...]  # the word of each of these ids, from 0
     padding: int  # id of padding
     max_positions: int  # of a row
-    topics: Tensor | None = None  # (n, D) of each sentence, of length one
+    topics: Tensor  # (n, D) of each sentence, of length one
 
     @classmethod
     def of(
@@ -93,21 +85,19 @@ class Contrast:
         texts = (*(f"it {glue} it" for glue in _GLUES), "it but it and it but it")
         glued = index([Example.from_text(text, (0, 2), label=corpus.labels[0]) for text in texts])
         parts = [_between(glued.table, row) for row in range(len(_GLUES))]
-        topics = _topics(index(corpus.examples)) if options.partner in ("similar", "distant") else None
         # The last example is the longest, so that the first ends in padding.
         padding = int(glued.table.positions[0, -1])
         ids, words = zip(*parts, strict=True)
-        return cls(options, sentences, ids, words, padding, max_positions, topics)
+        return cls(options, sentences, ids, words, padding, max_positions, _topics(index(corpus.examples)))
 
-    def n_copies(self, n_rows: int, epoch: int) -> int:
+    def n_copies(self, n_rows: int) -> int:
         """Return how many of `n_rows` have a copy in an epoch, at most."""
-        is_used = not self.options.epochs or epoch <= self.options.epochs
-        return max(1, round(self.options.share * n_rows)) if is_used else 0
+        return max(1, round(self.options.share * n_rows))
 
-    def draw(self, data: IndexedCorpus, epoch: int, generator: torch.Generator) -> Copies | None:
+    def draw(self, data: IndexedCorpus, generator: torch.Generator) -> Copies | None:
         """Return the copies of an epoch, on the CPU; None if no instance has a partner."""
         data = data.to(torch.device("cpu"))
-        number = self.n_copies(len(data), epoch)
+        number = self.n_copies(len(data))
         rows = torch.randperm(len(data), generator=generator)[:number]
         partners = self._partners(data, rows, generator)
         before = torch.rand(number, generator=generator) < 0.5
@@ -131,35 +121,29 @@ class Contrast:
         return replace(data, table=Batch(**joined), widths=torch.cat([data.widths, copies.widths]))
 
     def _partners(self, data: IndexedCorpus, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """Return a partner for each of `rows`, -1 for one that finds none in `_TRIES` tries."""
+        """Return the least similar of the partners drawn for each of `rows`, -1 where none of them fits."""
         best, least = torch.full_like(rows, -1), torch.full(rows.shape, torch.inf)
+        index = data.table.index
         for _ in range(_TRIES):
             drawn = torch.randint(len(data), rows.shape, generator=generator)
-            cost = self._cost(data, rows, drawn)
-            (open_rows,) = (cost < least).nonzero(as_tuple=True)
+            similarity = (self.topics[index[rows]] * self.topics[index[drawn]]).sum(dim=1)
+            (open_rows,) = (similarity < least).nonzero(as_tuple=True)
             better = open_rows[self._fits(data, rows[open_rows], drawn[open_rows])]
-            best[better], least[better] = drawn[better], cost[better]
+            best[better], least[better] = drawn[better], similarity[better]
         return best
 
-    def _cost(self, data: IndexedCorpus, rows: Tensor, drawn: Tensor) -> Tensor:
-        """Return what each partner is compared by, the smallest first; the first one drawn is as good as any."""
-        if self.options.partner == "short":
-            return data.widths[drawn, 2].float()
-        if self.topics is None:
-            return torch.zeros(rows.shape)
-        index = data.table.index
-        similarity = (self.topics[index[rows]] * self.topics[index[drawn]]).sum(dim=1)
-        return -similarity if self.options.partner == "similar" else similarity
-
     def _fits(self, data: IndexedCorpus, rows: Tensor, drawn: Tensor) -> Tensor:
-        """Return whether each partner has another label, is another sentence, is short enough and of another aspect."""
+        """Return whether each partner has another label, is another sentence, is short enough and of another aspect.
+
+        With the same aspect, a copy would hold two opinions on it.
+        """
         index, labels = data.table.index, data.labels
         most = max(int(words[-1]) + 1 for words in self.glue_words)
         longest = max(map(len, self.glues))
         lengths = data.widths[rows] + data.widths[drawn]
         fits = (labels[rows] != labels[drawn]) & (self.sentences[index[rows]] != self.sentences[index[drawn]])
         fits &= (lengths[:, 2] + most <= self.options.words) & (lengths[:, 0] + longest <= self.max_positions)
-        return fits if self.options.partner == "any" else fits & ~self._mentions(data, rows, drawn)
+        return fits & ~self._mentions(data, rows, drawn)
 
     def _mentions(self, data: IndexedCorpus, rows: Tensor, drawn: Tensor) -> Tensor:
         """Return whether each partner's sentence has a word or piece of the instance's aspect."""

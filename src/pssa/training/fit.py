@@ -159,7 +159,7 @@ def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int
 
 def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     """Return the steps of the first epochs; an epoch in which some copies find no partner may have fewer."""
-    return sum(math.ceil(task.n_rows(epoch) / settings.batch_size) for epoch in range(1, epochs + 1))
+    return epochs * math.ceil(task.n_rows / settings.batch_size)
 
 
 def _next_checkpoint(model: nn.Module, task: Task, settings: Settings, saved: int, epochs: int) -> int:
@@ -205,7 +205,7 @@ def reserve_copies(task: Task) -> Task:
     """Return the task with space for copies in its weights and supervision: CUDA graphs need tensors that stay in place."""
     if task.contrast is None:
         return task
-    known, room = len(task.contrast.sentences), task.contrast.n_copies(len(task.train), epoch=1)
+    known, room = len(task.contrast.sentences), task.contrast.n_copies(len(task.train))
     weights = torch.ones(known) if task.weights is None else task.weights
     weights = functional.pad(weights, (0, room))
     return replace(task, weights=weights, supervision=_reserve_supervision(task, known, room))
@@ -214,10 +214,10 @@ def reserve_copies(task: Task) -> Task:
 def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     """Return what an epoch trains on, and set weights and expectations of its copies in place."""
     contrast = task.contrast
-    if contrast is None or not contrast.n_copies(len(task.train), epoch):
+    if contrast is None:
         return task.train
     generator = torch.Generator().manual_seed(epoch_seed(task.seed, f"{task.stage}/contrast", epoch))
-    copies = contrast.draw(task.train, epoch, generator)
+    copies = contrast.draw(task.train, generator)
     if copies is None:
         return task.train
     assert task.weights is not None

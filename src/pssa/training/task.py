@@ -88,9 +88,10 @@ class Task:
         longest = self.train.table.candidates.shape[1]
         return max(longest, self.contrast.options.words) if self.contrast else longest
 
-    def n_rows(self, epoch: int) -> int:
-        """Return the rows of an epoch, at most."""
-        return len(self.train) + (self.contrast.n_copies(len(self.train), epoch) if self.contrast else 0)
+    @property
+    def n_rows(self) -> int:
+        """The rows of an epoch, at most."""
+        return len(self.train) + (self.contrast.n_copies(len(self.train)) if self.contrast else 0)
 
     def to(self, device: torch.device) -> Task:
         """Return the same with everything on `device`."""

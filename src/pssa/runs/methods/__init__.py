@@ -92,10 +92,6 @@ class Method:
         refined = config.options.get("refine", "none") != "none"
         return config.mining.saliency or ("self_attention" if own == "gradient" and refined else own)
 
-    def saliencies(self, config: Config) -> tuple[str, ...]:
-        """Return the saliencies whose mean it mines by, usually one."""
-        return (self.saliency(config),)
-
     def mining_defaults(self, config: Config) -> dict[str, Any]:
         """Return the settings of mining that this method fills in, by name."""
         return {}

@@ -19,7 +19,6 @@ from pssa.data.split import folds
 from pssa.errors import InputError, setting
 from pssa.evaluation import predict_classes, predict_logits, score
 from pssa.mining import agree
-from pssa.mining.consensus import blend
 from pssa.models import AspectModel, Batch, IndexedCorpus
 from pssa.runs.calibration import HeldOut
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
@@ -66,10 +65,6 @@ class Consensus(Method):
         """Return whether a training uses the setting: all but those of the rounds."""
         return not (section == "mining" and key in _OF_ROUNDS)
 
-    def saliencies(self, config: Config) -> tuple[str, ...]:
-        """Return the saliencies whose mean the judges score by; usually one."""
-        return config.mining.consensus_saliencies or (self.saliency(config),)
-
     def mining_defaults(self, config: Config) -> dict[str, Any]:
         """Return saliency and threshold, and the judges' folds and epochs."""
         mining, uses_encoder = config.mining, models.uses_encoder(config.model)
@@ -93,12 +88,12 @@ class Consensus(Method):
         n_judges = config.mining.consensus_models
         if config.options.get("refine") != "random_head" or n_judges == 1:
             return
-        for name in self.saliencies(config):
-            if name == RANDOM or needs(name) in ("attention", "refined"):
-                raise InputError(
-                    f"refine is random_head, and each of the {n_judges} models of a consensus would score by {name} of a head "
-                    "of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
-                )
+        name = self.saliency(config)
+        if name == RANDOM or needs(name) in ("attention", "refined"):
+            raise InputError(
+                f"refine is random_head, and each of the {n_judges} models of a consensus would score by {name} of a head "
+                "of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
+            )
 
     def n_folds(self, config: Config) -> int:
         """Return the folds of each seed."""
@@ -132,9 +127,8 @@ class Consensus(Method):
     def _observe(self, context: RunContext, judge: _Judge, epochs: int) -> Observation:
         """Train a judge, and return what it says about the instances that it has not seen."""
         model = _train_judge(context, epochs, judge)
-        names = self.saliencies(context.config)
-        saliencies = [_Stoppable(build_saliency(context.config, name), context.observer) for name in names]
-        return judge_unseen(model, context.train_data.select(judge.rows), saliencies)
+        saliency = build_saliency(context.config, self.saliency(context.config))
+        return judge_unseen(model, context.train_data.select(judge.rows), _Stoppable(saliency, context.observer))
 
     def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
         config = context.config
@@ -143,7 +137,7 @@ class Consensus(Method):
         gold = context.train_data.labels.cpu()
         context.held_out = HeldOut(probabilities, gold, "out-of-fold predictions of the judges", kept_out=False)
         mined = agree(judgements, context.train_data.labels, config.data.labels, rule)
-        return record_evidence(context, mined, "+".join(self.saliencies(config)), None, rule.rounds)
+        return record_evidence(context, mined, self.saliency(config), None, 1)
 
     def describe_empty(self, config: Config) -> str:
         """Return why mining found no word, and what to change."""
@@ -183,13 +177,13 @@ class Consensus(Method):
         return Gate(score(gold, ours, labels).macro_f1, score(gold, theirs, labels).macro_f1)
 
 
-def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliencies: Sequence[Saliency]) -> Observation:
-    """Return a judge's predictions, and the shares of words by the mean of `saliencies` where it is right; zeros elsewhere."""
+def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliency: Saliency) -> Observation:
+    """Return a judge's predictions, and the shares of words where it is right; zeros elsewhere."""
     probabilities = predict_logits(model, unseen).softmax(dim=1)
     observed = Observation(probabilities, torch.zeros(len(unseen), unseen.table.candidates.shape[1]))
     right = (observed.predicted == unseen.labels.cpu()).nonzero().squeeze(1)
     if len(right):
-        observed.fill(right, blend([observe(model, unseen.select(right), each) for each in saliencies]))
+        observed.fill(right, observe(model, unseen.select(right), saliency))
     return observed
 
 
