@@ -22,7 +22,7 @@ from pssa.evaluation import Faithfulness
 from pssa.evaluation.agreement import NEAREST
 from pssa.runs import Classifier, load
 from pssa.runs.answers import Explanation
-from pssa.runs.explain import Trust, explain, trust, trusted_saliencies, usable_saliencies, usual_saliency
+from pssa.runs.explain import Trust, explain, trust, trusted_saliencies, usual_saliency
 from pssa.saliency import observe
 from pssa.saliency.leave_one_out import LeaveOneOut
 
@@ -90,7 +90,7 @@ def test_explaining_leaves_the_model_and_the_random_state_alone(finished_run: Pa
     classifier = load(finished_run)
     weights = {name: tensor.clone() for name, tensor in classifier.torch.model.state_dict().items()}
     state = torch.get_rng_state()
-    for name in usable_saliencies(classifier):
+    for name in classifier.saliencies:
         explain(classifier, corpus[:3], name)
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(tensor, weights[name]) for name, tensor in classifier.torch.model.state_dict().items())
@@ -107,7 +107,7 @@ def loses_by_hiding(classifier: Classifier, example: Example) -> bool:
 @pytest.mark.parametrize("model", MODELS)
 def test_every_saliency_explains_in_words(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str) -> None:
     classifier, examples = load(train_tiny(tmp_path / "run", model=model, epochs=1)), corpus[:4]
-    assert usable_saliencies(classifier) == MODELS[model]
+    assert classifier.saliencies == MODELS[model]
     assert usual_saliency(classifier) == MODELS[model][0]
     for name in MODELS[model]:
         for example, given in zip(examples, explain(classifier, examples, name), strict=True):
@@ -118,8 +118,8 @@ def test_every_saliency_explains_in_words(train_tiny: TrainTiny, tmp_path: Path,
 @pytest.mark.slow
 def test_refined_self_attention_can_be_looked_at(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus) -> None:
     classifier = load(train_tiny(tmp_path / "run", model="bertabsa", epochs=1, refine="average"))
-    assert usable_saliencies(classifier)[0] == "attention"
-    assert "self_attention" in usable_saliencies(classifier)
+    assert classifier.saliencies[0] == "attention"
+    assert "self_attention" in classifier.saliencies
     for name in ("attention", "self_attention"):
         assert all(is_distribution(given) for given in explain(classifier, corpus[:4], name))
 

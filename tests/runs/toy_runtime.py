@@ -17,6 +17,10 @@ class ToyRuntime:
     name = "toy"
     labels = ("positive", "negative")
     finds = True
+    has_encoder = False
+    saliency = "attention"
+    saliencies = ("attention",)
+    in_torch = None
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False

@@ -19,7 +19,6 @@ from tests.serve.live import serving
 
 import pssa
 from pssa.runs import Classifier
-from pssa.runs.explain import usable_saliencies
 from pssa.serve.access import AccessPolicy
 from pssa.serve.app import create_app, page_folders, read_pages
 from pssa.serve.batcher import open_batcher
@@ -120,7 +119,7 @@ def test_the_model_says_what_it_is_and_what_it_takes(client: TestClient, classif
         "name": "first",
         "model": "memnet",
         "labels": ["positive", "negative", "neutral"],
-        "saliencies": list(usable_saliencies(classifier)),
+        "saliencies": list(classifier.saliencies),
         "members": 1,
     }
     assert found["runs"]["versus"]["model"] == "tnet"

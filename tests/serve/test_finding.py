@@ -166,7 +166,7 @@ def test_a_tagger_that_is_named_is_loaded_instead_of_the_one_of_the_run(
         loaded.append(path)
         return NameFinder(("screen",))
 
-    monkeypatch.setattr(batcher, "has_tagger", lambda run: True)
+    monkeypatch.setattr(batcher, "finds_aspects", lambda run: True)
     monkeypatch.setattr(batcher, "open_finder", load_finder)
     for tagger in (Path("elsewhere"), None):
         open_batcher([folders.first, folders.versus], Limits(), tagger=tagger).close()

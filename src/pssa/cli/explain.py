@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.report import to_html, to_svg, to_terminal
     from pssa.report.run_reader import name_runs
     from pssa.runs import load
-    from pssa.runs.explain import explain, usable_saliencies
+    from pssa.runs.explain import explain
 
     _check(arguments)
     examples, warnings, has_more = _read_examples(arguments)
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.versus is not None:
         second, saliency = load(arguments.versus, device=arguments.device), now[0].saliency
         # A saliency that nobody chose and that this model cannot use gives way to its own.
-        is_common = arguments.saliency or saliency in usable_saliencies(second)
+        is_common = arguments.saliency or saliency in second.saliencies
         before = explain(second, examples, saliency if is_common else "")
     pictured: dict[str, Any] = {
         "versus": before,

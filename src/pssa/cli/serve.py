@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
-    from pssa.aspects.find import has_tagger
-    from pssa.runs.loading import is_joint
+    from pssa.runs.loading import finds_aspects
     from pssa.runs.run_names import LENT, has_starter, starter_run
     from pssa.serve.access import choose_access
     from pssa.serve.app import create_app
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             stack.callback(log.close)
         folders = [path for path in (arguments.run_path, arguments.versus) if path is not None]
         abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
-        can_find = arguments.aspects_from or any(has_tagger(folder) or is_joint(folder) for folder in folders)
+        can_find = arguments.aspects_from or any(map(finds_aspects, folders))
         tagger = arguments.aspects_from if can_find or not has_starter() else starter_run()
         batcher = open_batcher(folders, limits, arguments.device, tagger, **abstaining)
         if tagger and not can_find:

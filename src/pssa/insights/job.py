@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pssa.aspects.find import has_tagger
 from pssa.data.files import require_writable, write_atomically
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
@@ -37,7 +36,7 @@ from pssa.predict.scorer import Scoring
 from pssa.predict.source import CsvStyle, Source, find_csv_style, find_sources
 from pssa.runs import Classifier, load
 from pssa.runs.input_profile import NEW_ASPECT
-from pssa.runs.loading import describe_run, is_joint
+from pssa.runs.loading import describe_run, finds_aspects
 from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import STARTER, is_starter, lend_starter, name_run, resolve_run
 
@@ -185,8 +184,7 @@ class _Work:
     def __post_init__(self) -> None:
         job = self.job
         _, self.labels = describe_run(job.run)
-        finds = has_tagger(job.run) or is_joint(job.run)
-        if job.finding.tagger is None and not job.finding.names and not finds:
+        if job.finding.tagger is None and not job.finding.names and not finds_aspects(job.run):
             self.job = job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
         if job.rows is not None:
             choose_output_format(str(job.rows), None, self.labels)

@@ -96,7 +96,10 @@ class JointRuntime:
     sentences_at_once: int = 16
     name: str = "joint"
     finds: bool = True
+    has_encoder: bool = True
+    saliency: str = "attention"
     saliencies: tuple[str, ...] = ("attention",)
+    in_torch: None = None  # torch may run the encoder, but what is judged are questions
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False

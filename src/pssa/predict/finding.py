@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import FIND_ADVICE, FOLDER, has_tagger, open_tagger
+from pssa.aspects.find import FIND_ADVICE, FOLDER, open_tagger
 from pssa.aspects.names import NameFinder
 from pssa.data.rows import Columns
 from pssa.errors import InputError, setting
 from pssa.runs.answers import Answer
 from pssa.runs.input_profile import added_column
-from pssa.runs.loading import is_joint
+from pssa.runs.loading import finds_aspects, is_joint
 from pssa.runs.run_names import resolve_run
 
 
@@ -54,7 +54,7 @@ class FindingOptions:
         if (self.min_score or self.mentions) and (self.names or not is_joint(root)):
             what = setting("min_score") if self.min_score else setting("mentions")
             raise InputError(f"{what} is for aspects that a joint model finds, such as the starter; leave it out")
-        if self.tagger is None and not self.names and not has_tagger(root) and not is_joint(root):
+        if self.tagger is None and not self.names and not finds_aspects(root):
             if self.keep_empty:
                 raise InputError(f"{setting('keep_empty')} is about texts in which nothing is found; {FIND_ADVICE}")
             return None

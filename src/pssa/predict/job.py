@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import FIND_ADVICE, has_tagger, open_tagger
+from pssa.aspects.find import FIND_ADVICE, open_tagger
 from pssa.data.fields import has_aspect
 from pssa.data.read_options import ON_ERRORS, check_encoding
 from pssa.data.rows import ColumnNames, Columns, Row
@@ -38,7 +38,7 @@ from pssa.predict.window import Window
 from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import RunDirectory
-from pssa.runs.loading import describe_run, is_joint, runtime_kind
+from pssa.runs.loading import describe_run, finds_aspects, is_joint, runtime_kind
 from pssa.runs.run_names import has_starter, lend_starter, resolve_run
 
 BEGINNINGS = ("new", "resume", "replace")
@@ -121,7 +121,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None, finish: 
     if job.scoring.abstains:  # refused before anything is written
         choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
-    if not (job.finding.finds or has_tagger(root) or is_joint(root)) and has_starter() and _lacks_aspects(job):
+    if not (job.finding.finds or finds_aspects(root)) and has_starter() and _lacks_aspects(job):
         job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
     finding = job.finding.resolve(job.run, columns)
     if finding is not None:
@@ -168,7 +168,7 @@ def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
     n_rows = _ENCODER_TAGGER_ROWS if (root / "encoder").is_dir() or is_joint(root) else _TAGGER_ROWS
     # Whatever aspects a row has, all of its text is read.
     job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
-    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, observer=observer)
+    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, None, observer)
 
 
 def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
@@ -180,20 +180,19 @@ def _carry_out(
     job: Job,
     engine: Engine,
     window_rows: Callable[[Scoring], int],
-    labels: tuple[str, ...] = (),
+    labels: tuple[str, ...] | None,
     observer: Observer | None = None,
     finish: Finish | None = None,
 ) -> Summary:
     """Let the engine work on all inputs, and write the output.
 
     :param window_rows: returns how many rows a window has, at most.
-    :param labels: whose probabilities have a column each in CSV; none for a job that only finds aspects.
+    :param labels: whose probabilities have a column each in CSV; None: the job only finds aspects.
     """
-    finds_only = not labels
     to_file = job.output != STANDARD
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     style = find_csv_style(sources)
-    output_format = choose_output_format("rows.jsonl.gz" if finish else job.output, job.output_format, labels)
+    output_format = choose_output_format("rows.jsonl.gz" if finish else job.output, job.output_format, labels or ())
     output_format = replace(output_format, escape_formulas=job.escape_formulas)
     output_format = output_format.styled(replace(style, has_bom=style.has_bom and to_file))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
@@ -205,7 +204,7 @@ def _carry_out(
         advice = f"it may come from another job: {REPLACE} scores the rows again"
         warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
         return Summary(existed=True)
-    finding = FindingOptions(job.run) if finds_only else job.finding
+    finding = FindingOptions(job.run) if labels is None else job.finding
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         rejected = partial_output.rejected if job.errors == "skip" else None
@@ -225,7 +224,7 @@ def _carry_out(
                     output.position,
                     output.columns,
                     finding if finding.finds else None,
-                    finds_only,
+                    finds_only=labels is None,
                 )
                 with closing(engine.results(task)) as results:
                     _write(job, sources, results, output, observer)

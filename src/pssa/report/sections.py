@@ -27,7 +27,7 @@ from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
 from pssa.runs.card import describe_run
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
-from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
+from pssa.runs.explain import Trust, explain, trust, usual_saliency
 from pssa.runs.resolve import unused_settings
 from pssa.runs.settings import non_default_settings
 from pssa.stress import compare_all_right, make_variants, stress
@@ -274,7 +274,7 @@ def changes_section(
     if chosen:
         (now, before), examples = classifiers.values(), [each.example for each in chosen]
         usual = usual_saliency(now)
-        common = usual if usual in usable_saliencies(before) else ""
+        common = usual if usual in before.saliencies else ""
         maps = pairs(explain(now, examples), explain(before, examples, common))
     return make_section(
         "changed",

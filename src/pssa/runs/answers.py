@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pssa.aspects.find import Finder, find_in_texts, sentences_of
 from pssa.aspects.spans import check_text
@@ -17,6 +17,9 @@ from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.data.validation import brief_repr, shorten
 from pssa.display import to_html
 from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.runs.torch_runtime import TorchRuntime
 
 OVERALL = "overall"  # for people, in place of the aspect of an answer about the text as a whole
 UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
@@ -105,6 +108,26 @@ class Runtime(Protocol):
     @property
     def finds(self) -> bool:
         """Whether it can find aspects."""
+        ...
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether it reads texts with an encoder, so that an answer takes long."""
+        ...
+
+    @property
+    def saliency(self) -> str:
+        """How the reasons of its answers are measured."""
+        ...
+
+    @property
+    def saliencies(self) -> tuple[str, ...]:
+        """The saliencies that apply to the model, the usual one first."""
+        ...
+
+    @property
+    def in_torch(self) -> TorchRuntime | None:
+        """Itself, if its model is in torch and judges examples as they are."""
         ...
 
     def start(

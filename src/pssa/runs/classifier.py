@@ -89,21 +89,17 @@ class Classifier:
     @property
     def has_encoder(self) -> bool:
         """Whether it reads texts with an encoder, so that an answer takes long."""
-        if not hasattr(self.runtime, "members"):
-            return True
-        from pssa import models
-
-        return models.uses_encoder(self.name)
+        return self.runtime.has_encoder
 
     @property
     def saliency(self) -> str:
         """How the reasons of its answers are measured."""
-        return str(getattr(self.runtime, "saliency", "attention"))
+        return self.runtime.saliency
 
     @property
     def saliencies(self) -> tuple[str, ...]:
         """The saliencies that apply to the model, the usual one first."""
-        return tuple(getattr(self.runtime, "saliencies", ("attention",)))
+        return self.runtime.saliencies
 
     @property
     def torch(self) -> TorchRuntime:
@@ -111,12 +107,12 @@ class Classifier:
 
         :raises InputError: if the run was exported: it runs without torch.
         """
-        if not hasattr(self.runtime, "members"):
+        if self.runtime.in_torch is None:
             raise InputError(
                 "the run was exported to ONNX and has no model in torch; load the run that it was exported from, which"
                 " needs pssa[train]"
             )
-        return self.runtime  # type: ignore[return-value]  # the import would load torch
+        return self.runtime.in_torch
 
     @cached_property
     def held_out(self) -> Evaluation | None:
@@ -229,8 +225,8 @@ class Classifier:
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> npt.NDArray[np.float32]:
         """Return the (n, C) probability of each label of examples, which a model in torch judges as they are."""
-        if hasattr(self.runtime, "members"):
-            found: npt.NDArray[np.float32] = self.torch.probabilities(examples, batch_size).numpy()
+        if self.runtime.in_torch is not None:
+            found: npt.NDArray[np.float32] = self.runtime.in_torch.probabilities(examples, batch_size).numpy()
             return found
         answers = self.runtime.start([Question(each.text, (each.aspect_chars,), each.spans) for each in examples])()
         rows = [[answer.probabilities[label] for label in self.labels] for (answer,) in answers]

@@ -41,16 +41,15 @@ def explain(
 ) -> list[Explanation]:
     """Explain the classifier's answers, in the order of the examples; the first member is run once for answer and word scores.
 
-    :param saliency: a name of `usable_saliencies`; empty: the default.
+    :param saliency: one of the classifier's `saliencies`; empty: the default.
     """
     name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
-    if not hasattr(classifier.runtime, "members"):
+    if (runtime := classifier.runtime.in_torch) is None:
         asked = [Question(example.text, (example.aspect_chars,)) for example in examples]
         answers = [answer for (answer,) in classifier.start(asked, reasons=True)()]
         return [Explanation.of(each.text, answer, name) for each, answer in zip(examples, answers, strict=True)]
-    runtime = classifier.torch
     cut = runtime.featurizer.cut(examples)
     probabilities, scores = runtime.observe(cut, name, batch_size)
     answers = classifier.answers(examples, probabilities)
@@ -63,20 +62,15 @@ def explain(
 
 
 def require_usable(classifier: Classifier, name: str) -> str:
-    """Return `name` if it is one of `usable_saliencies`."""
-    if name not in (usable := usable_saliencies(classifier)):
+    """Return `name` if this saliency applies to the classifier's model."""
+    if name not in (usable := classifier.saliencies):
         raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
     return name
 
 
-def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
-    """Return the saliencies that apply to the classifier's model, the default first."""
-    return classifier.saliencies
-
-
 def usual_saliency(classifier: Classifier) -> str:
     """Return the default saliency: attention where the model has it, else the cheapest."""
-    return usable_saliencies(classifier)[0]
+    return classifier.saliencies[0]
 
 
 @dataclass(frozen=True)
@@ -149,5 +143,5 @@ def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tup
     """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
     if names:
         return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
-    default, *others = usable_saliencies(classifier)
+    default, *others = classifier.saliencies
     return default, *(name for name in others if name != _CONTROL and not saliencies.is_quadratic(name))

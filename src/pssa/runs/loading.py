@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pssa.aspects.find import Finder
+from pssa.aspects.find import Finder, has_tagger
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, setting
@@ -86,6 +86,11 @@ def is_joint(folder: Path) -> bool:
     return runtime_kind(folder) != "torch"
 
 
+def finds_aspects(folder: Path) -> bool:
+    """Return whether a run can find aspects: it is a joint model, or has a tagger."""
+    return is_joint(folder) or has_tagger(folder)
+
+
 def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
     """Return the model of a run and its labels, without loading them.
 
@@ -120,7 +125,7 @@ def choose_finder(
 def open_finder(path: str | Path, device: str = "cpu") -> Finder:
     """Load what finds aspects: an exported run, the directory of a tagger, or a run that has one."""
     folder = resolve_run(path)
-    if runtime_kind(folder) != "torch":
+    if is_joint(folder):
         return RuntimeFinder(load_runtime(folder, device))
     from pssa.aspects.tagger import load_finder
 

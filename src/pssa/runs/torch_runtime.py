@@ -61,6 +61,16 @@ class TorchRuntime:
         return self.finder is not None
 
     @property
+    def in_torch(self) -> TorchRuntime:
+        """Itself."""
+        return self
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether it reads texts with an encoder."""
+        return models.uses_encoder(self.name)
+
+    @property
     def model(self) -> nn.Module:
         """The first member, whose attention explains answers; the only one outside ensembles."""
         return self.members[0]
@@ -80,11 +90,10 @@ class TorchRuntime:
     @property
     def saliencies(self) -> tuple[str, ...]:
         """The saliencies that apply to the model, the usual one first: attention where the model has it, else the cheapest."""
-        has_encoder = models.uses_encoder(self.name)
         refined = isinstance(getattr(getattr(self.model, "encoder", None), "refinement", None), nn.Module)
         attends = refined or models.attends(self.name)
-        has = {"attention": attends, "refined": refined, "states": attends or not has_encoder}
-        usual = "attention" if attends else "leave_one_out" if has_encoder else "gradient"
+        has = {"attention": attends, "refined": refined, "states": attends or not self.has_encoder}
+        usual = "attention" if attends else "leave_one_out" if self.has_encoder else "gradient"
         usable = (name for name in saliencies.names() if has.get(saliencies.needs(name), True))
         return usual, *(name for name in usable if name != usual)
 

@@ -192,9 +192,7 @@ def _add_model(app: FastAPI, batcher: Batcher, has_evidence: bool, dependencies:
                 "model": served.classifier.name,
                 "labels": list(served.classifier.labels),
                 "saliencies": list(served.saliencies),  # the usual one first
-                "members": len(
-                    getattr(served.classifier.runtime, "members", "1")
-                ),  # models that vote; 1 unless it is an ensemble
+                "members": len(runtime.members) if (runtime := served.classifier.runtime.in_torch) else 1,  # that vote
             }
             for key, served in batcher.runs.items()
         }

@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import Finder, has_tagger
+from pssa.aspects.find import Finder
 from pssa.errors import InputError
 from pssa.joint.runtime import JointRuntime
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.answers import Question, examples_of
 from pssa.runs.asked_rows import Value, score_each
 from pssa.runs.input_profile import NEW_ASPECT
-from pssa.runs.loading import RuntimeFinder, is_joint, open_finder
+from pssa.runs.loading import RuntimeFinder, finds_aspects, is_joint, open_finder
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 from pssa.serve.turns import TurnThread
@@ -348,7 +348,7 @@ def open_batcher(
     """
     runs: dict[str, ServedRun] = {}
     finder: Finder | None = None
-    found_in = tagger or next((folder for folder in folders if has_tagger(folder) or is_joint(folder)), None)
+    found_in = tagger or next((folder for folder in folders if finds_aspects(folder)), None)
     for name, folder in zip(("first", "versus"), folders, strict=False):
         classifier = load(folder, device)
         if is_joint(folder) and found_in is not None and folder.resolve() == found_in.resolve():
