@@ -151,6 +151,19 @@ def test_triplets_are_scored_as_whole_texts_too_and_what_was_dropped_is_told(
     assert "top word" in told
 
 
+def test_a_run_that_finds_aspects_is_scored_on_whole_sentences_of_xml(command: Command, tmp_path: Path) -> None:
+    data = tmp_path / "test.xml"
+    data.write_text(
+        '<sentences><sentence id="1"><text>The food was great.</text><aspectTerms>'
+        '<aspectTerm term="food" polarity="positive" from="4" to="8"/></aspectTerms></sentence></sentences>'
+    )
+    words = ("evaluate", "starter", "--data", data)
+    spans = command(*words, "--json").json["reviews"]["spans"]
+    assert (spans["gold"], spans["labelled"]["gold"]) == (1, 1)
+    assert spans["labelled"]["right"] == spans["right"] == 1
+    assert "with the right label: precision 100" in command(*words).out
+
+
 def test_a_run_of_other_labels_is_not_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     other = shutil.copytree(run, tmp_path / "other")
     (other / "model.json").write_text((run / "model.json").read_text().replace('"positive"', '"good"'))

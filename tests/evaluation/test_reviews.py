@@ -86,6 +86,16 @@ def test_a_part_that_a_model_does_not_answer_has_no_score() -> None:
     assert scores.as_dict()["labels"] is None
 
 
+def test_a_found_aspect_counts_with_its_label() -> None:
+    found = [{(5, 8): "negative", (17, 24): "positive"}, {(5, 10): "positive", (30, 35): "positive"}, {}]
+    scores = score_reviews(REVIEWS, [ReviewAnswer(found=each) for each in found])
+    assert scores.spans == SpanScores(gold=4, found=4, right=3)
+    # The mouse has two labels and is left out; the cable is found with another label than its own.
+    assert scores.labelled_spans == SpanScores(gold=3, found=3, right=1)
+    assert scores.as_dict()["spans"]["labelled"]["right"] == 1
+    assert score_reviews(REVIEWS, ANSWERS).labelled_spans is None
+
+
 def test_a_top_word_counts_only_where_words_are_marked() -> None:
     alone = replace(FIRST, opinions=(Opinion("negative", (5, 8)), *FIRST.opinions[1:]))
     scores = score_reviews([alone], ANSWERS[:1])

@@ -1,8 +1,6 @@
 """Names of the package and the modules that they load from; see `pssa.lazy`."""
 
-from pssa.aspects.evaluate import EndToEndScores as EndToEndScores
 from pssa.aspects.evaluate import evaluate_aspects as evaluate_aspects
-from pssa.aspects.evaluate import evaluate_end_to_end as evaluate_end_to_end
 from pssa.aspects.evaluate import evaluate_reviews as evaluate_reviews
 from pssa.aspects.find import Finder as Finder
 from pssa.aspects.find import FoundAspect as FoundAspect

@@ -12,7 +12,6 @@ from pssa.cli._options import ROWS, add_job, add_shared, job_progress, job_setti
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.display import percent
-from pssa.errors import InputError
 
 
 def add_parser(commands: Commands) -> None:
@@ -22,8 +21,6 @@ def add_parser(commands: Commands) -> None:
     evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate)
     add_tagger(evaluate)
     option(evaluate, "--data FILE", "sentences with all their aspects, unseen in training", required=True)
-    option(evaluate, "--run RUN", "classifier that judges what is found, to measure both together", dest="run_path")
-    option(evaluate, "--labels-from FILE", "labelled instances of the same sentences (default: the data)")
     add_shared(evaluate, "device", *ROWS)
     option(evaluate, "--group", "group lines by sentence, for files with one aspect per line")
 
@@ -40,40 +37,22 @@ def add_tagger(parser: argparse.ArgumentParser) -> None:
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
-    """Measure how many aspects of labelled sentences a tagger finds, with both ends right, as SemEval-2014 counts them.
+    """Measure how many aspects of labelled sentences a tagger finds, with both ends right, as SemEval-2014 counts them. `pssa
+    evaluate` measures a run that finds and labels them.
 
     pssa aspects evaluate taggers/reviews --data test.xml
     pssa aspects evaluate taggers/reviews --data test.xml --json
-    pssa aspects evaluate taggers/reviews --data test.xml --run runs/reviews
     """
-    from pssa.aspects import evaluate_aspects, evaluate_end_to_end, load_finder, read_sentences
-    from pssa.data.io import read
-    from pssa.runs import load
+    from pssa.aspects import evaluate_aspects, load_finder, read_sentences
 
-    if arguments.labels_from is not None and arguments.run_path is None:
-        raise InputError("--labels-from is for a classifier that judges what is found; name one with --run RUN")
     finder = load_finder(arguments.tagger, device=arguments.device)
     reading = {name: getattr(arguments, name) for name in (*ROWS, "group")}
-    sentences = read_sentences(arguments.data, **reading)
-    scores = evaluate_aspects(finder, sentences)
-    both = None
-    if arguments.run_path is not None:
-        classifier = load(arguments.run_path, device=arguments.device)
-        source, more = arguments.labels_from, {}
-        if source is None:
-            source, more = arguments.data, {name: getattr(arguments, name) for name in ROWS}
-        labelled = read(source, run=str(arguments.run_path), labels=classifier.labels, **more)
-        both = evaluate_end_to_end(finder, classifier, sentences, labelled)
+    scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
     if arguments.json:
-        print_json(scores.as_dict() | ({"end_to_end": both.as_dict()} if both else {}))
+        print_json(scores.as_dict())
         return 0
     say(f"precision {percent(scores.precision)}, recall {percent(scores.recall)}, F1 {percent(scores.f1)}")
     say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
-    if both:
-        shown = ", ".join(f"{name} {percent(getattr(both, name))}" for name in ("precision", "recall"))
-        say(f"with the right label: {shown}, F1 {percent(both.f1)}")
-        aspects = f"{counted(both.gold, 'aspect')} with a label, {both.found} found, {both.right} of them right"
-        say(f"{aspects}; {both.left_out} without a label left out")
     return 0
 
 

@@ -44,8 +44,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. With triplets or quadruples, score it on
-    whole reviews too. Optionally test whether it is better than another run and whether its saliencies can be trusted.
+    """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. With data that lists all
+    aspects of a text, score it on whole reviews too. Optionally test whether it is better than another run and whether its
+    saliencies can be trusted.
 
     pssa evaluate runs/reviews --data test.csv
     pssa evaluate runs/reviews --data test.csv --versus runs/base
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
-    """Score the run on the whole texts of triplets or quadruples; None for other data."""
+    """Score the run on whole texts: of triplets and quadruples, and of other data with all aspects if the run finds them."""
     from pssa.aspects import evaluate_reviews
     from pssa.data.formats import find_format
     from pssa.data.io import format_of
@@ -98,7 +99,8 @@ def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> Rev
     from pssa.data.text_file import InputFile
 
     file = InputFile.of(arguments.data, arguments.encoding)
-    if not find_format(format_of(file, arguments.format)).scan_reviews:
+    format = find_format(format_of(file, arguments.format))
+    if not (format.scan_reviews or (format.lists_all_aspects and classifier.finds)):
         return None
     reviews, _ = read_reviews(arguments.data, **reading(arguments, classifier.labels))
     return evaluate_reviews(classifier, reviews)
@@ -145,9 +147,10 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
 def _print_reviews(scores: ReviewScores) -> None:
     """Print a line for each part; the last is of the texts as a whole."""
     say(f"whole texts: {scores.reviews}")
-    if scores.spans is not None:
-        found = ", ".join(f"{name} {percent(getattr(scores.spans, name))}" for name in ("precision", "recall", "f1"))
-        say(f"  aspects found exactly: {found}")
+    for title, spans in (("aspects found exactly", scores.spans), ("with the right label", scores.labelled_spans)):
+        if spans is not None:
+            found = ", ".join(f"{name} {percent(getattr(spans, name))}" for name in ("precision", "recall", "f1"))
+            say(f"  {title}: {found}")
     if scores.labels is not None:
         left_out = f"; {scores.two_labels} with two labels left out" if scores.two_labels else ""
         commonest = f"always the commonest: {percent(scores.labels.commonest_share)}"

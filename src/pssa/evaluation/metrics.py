@@ -6,14 +6,13 @@ SemEval-2014 counts them for aspect term extraction (Pontiki et al. 2014): right
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
 Floats = npt.NDArray[np.float64]
@@ -102,8 +101,8 @@ def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
     )
 
 
-def score_spans(gold: Iterable[Iterable[Span]], found: Iterable[Iterable[Span]]) -> SpanScores:
-    """Count the spans of each text, in the same order; a span counts once in a text."""
+def score_spans(gold: Iterable[Iterable[Hashable]], found: Iterable[Iterable[Hashable]]) -> SpanScores:
+    """Count the spans of each text, or spans with labels, in the same order; each counts once in a text."""
     pairs = [(set(expected), set(given)) for expected, given in zip(gold, found, strict=True)]
     n_right = sum(len(expected & given) for expected, given in pairs)
     return SpanScores(sum(len(expected) for expected, _ in pairs), sum(len(given) for _, given in pairs), n_right)

@@ -1,8 +1,9 @@
 """Scores of whole reviews: aspects found, their labels, the word that decides each, and the overall label.
 
-The four parts, each measured where the model answers it:
+The parts, each measured where the model answers it:
 
 - spans: an aspect is right if both offsets are; a span counts once in a text. Aspects with two labels count too.
+- labelled spans: an aspect is right if its label is right too. Aspects with two labels count neither as gold nor as found.
 - labels: of the marked aspects. Aspects with two labels in one text are left out and counted.
 - top word: of the marked aspects with one label and marked opinion words, the share whose highest word lies in these words.
 - overall: the label of a text's implied opinions, `none` if it has none. Texts whose implied opinions differ are left out
@@ -28,7 +29,7 @@ Part = TypeVar("Part")
 class ReviewAnswer:
     """What a model says about one review, in character offsets of its text; None for a part that it does not answer."""
 
-    found: Sequence[Span] | None = None  # the aspects that it finds
+    found: Sequence[Span] | Mapping[Span, str] | None = None  # the aspects that it finds, or their labels too
     labels: Mapping[Span, str] | None = None  # by marked aspect
     top_words: Mapping[Span, Span] | None = None  # by marked aspect, the word with the highest weight
     overall: str | None = None  # a label, or `none`
@@ -40,6 +41,7 @@ class ReviewScores:
 
     reviews: int
     spans: SpanScores | None
+    labelled_spans: SpanScores | None  # right with the right label
     labels: Scores | None
     two_labels: int  # marked aspects left out of `labels` and `top_word`
     top_word: float | None
@@ -51,7 +53,8 @@ class ReviewScores:
         """Return plain values, for JSON."""
         return {
             "reviews": self.reviews,
-            "spans": self.spans.as_dict() if self.spans else None,
+            "spans": self.spans
+            and self.spans.as_dict() | ({"labelled": self.labelled_spans.as_dict()} if self.labelled_spans else {}),
             "labels": _with_commonest(self.labels),
             "two_labels": self.two_labels,
             "top_word": self.top_word,
@@ -79,7 +82,16 @@ def score_reviews(
 
     marked = [(row, span, label) for row, inside in enumerate(aspects) for span, label in inside.items() if label]
     texts = [(row, label) for row, review in enumerate(reviews) if (label := review.overall)]
-    hits, by_aspect, by_text = [], None, None
+    hits, by_aspect, by_text, labelled = [], None, None, None
+    with_labels = [each for each in found or () if isinstance(each, Mapping)]
+    if found and len(with_labels) == len(found):
+        gold = [[pair for pair in inside.items() if pair[1]] for inside in aspects]
+        # An aspect with two labels has None in the data.
+        said = [
+            [pair for pair in each.items() if inside.get(pair[0], "") is not None]
+            for each, inside in zip(with_labels, aspects, strict=True)
+        ]
+        labelled = score_spans(gold, said)
     if judged and marked:
         for row, (start, end), _ in marked:
             if (start, end) not in judged[row]:
@@ -96,6 +108,7 @@ def score_reviews(
     return ReviewScores(
         reviews=len(reviews),
         spans=score_spans(aspects, found) if found else None,
+        labelled_spans=labelled,
         labels=by_aspect,
         two_labels=sum(label is None for inside in aspects for label in inside.values()),
         top_word=sum(hits) / len(hits) if hits else None,
