@@ -1,8 +1,8 @@
 """From raw text to aspects that can be judged.
 
-`find_in_texts` splits each text into sentences, asks a `Finder` for the aspects of each, and returns them with the sentence that
-a classifier reads and with their offsets in the text. There are two finders: `AspectFinder`, a trained tagger
-(`pssa.aspects.tagger`), and `NameFinder` (`pssa.aspects.names`), which finds given names.
+`find_in_texts` splits each text into sentences, asks a `Finder` for the aspects of each, and returns them with their offsets in
+the text. There are two finders: `AspectFinder`, a trained tagger (`pssa.aspects.tagger`), and `NameFinder`
+(`pssa.aspects.names`), which finds given names.
 """
 
 from __future__ import annotations
@@ -77,8 +77,6 @@ class FoundAspect:
     aspect: str  # as it stands in the text
     start: int  # character offsets in the text
     end: int
-    sentence: str  # the sentence that holds it, which is what a classifier reads
-    sentence_start: int  # its offset in the text
 
 
 _split_short, _split_long = lru_cache(1024)(split_sentences), lru_cache(4)(split_sentences)
@@ -103,4 +101,4 @@ def find_at(finder: Finder, texts: Sequence[str], places: Sequence[Place]) -> It
     sentences = [texts[row][start:end] for row, start, end in places]
     for (row, offset, _), sentence, spans in zip(places, sentences, finder.find_in_sentences(sentences), strict=True):
         for start, end in spans:
-            yield row, FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset)
+            yield row, FoundAspect(sentence[start:end], start + offset, end + offset)

@@ -61,7 +61,6 @@ class Survey:
     n_empty: int = 0  # reviews without an aspect
     n_unknown: int = 0  # reviews in a language that the model does not know
     n_blank: int = 0  # rows without a text, which are no reviews
-    n_opinions: int = 0
     n_mentions: int = 0  # of aspects, without an opinion
     n_aspects: int = 0  # named, whatever is said of them and in whatever language
     n_words: int = 0  # of all reviews, if there is a profile
@@ -92,7 +91,6 @@ class Survey:
         if not mention.is_opinion:
             self.n_mentions += 1
             return
-        self.n_opinions += 1
         if mention.spelling:
             self.spellings.add(mention.spelling)
         if self.by is not None:
