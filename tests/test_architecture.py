@@ -62,7 +62,7 @@ LIBRARY = {
     "pssa.runs.answers": "Answer Explanation",
     "pssa.runs.classifier": "Classifier",
     "pssa.runs.devices": "choose_device computes_bfloat16",
-    "pssa.runs.explain": "explain trust usual_saliency",
+    "pssa.runs.explain": "explain trust",
     "pssa.runs.methods": "Trained",
     "pssa.runs.prepared_data": "prepare",
     "pssa.runs.resolve": "FEW_LABELS_OPTIONS choose_epsilon choose_penalty consensus_rule resolve",

@@ -19,7 +19,7 @@ from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
 from pssa.errors import InputError
 from pssa.evaluation import correlate, marked_words, measure_agreement, score
 from pssa.runs.classifier import Classifier
-from pssa.runs.explain import explain, trust, usual_saliency
+from pssa.runs.explain import explain, trust
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.saliency import observe
 from pssa.stress import make_variants
@@ -207,7 +207,7 @@ def _explain_lines(classifier: Classifier, part: str, corpus: Corpus, lines: Seq
 def _with_visible_attention(classifier: Classifier) -> Classifier:
     """Return the classifier, or one with the same parameters whose self-attention can be read."""
     can_refine = "refine" in models.option_defaults(classifier.name)
-    if usual_saliency(classifier) == "attention" or not can_refine:
+    if classifier.saliencies[0] == "attention" or not can_refine:
         return classifier
     runtime = replace(classifier.torch, members=(_refining_model(classifier.torch),), vote_weights=(1.0,))
     return replace(classifier, runtime=runtime)

@@ -78,6 +78,6 @@ def _trying(_: Path) -> Attack:
         (answers,) = judge(classifier, [text])
         json.dumps(as_dict(text, answers), allow_nan=False).encode()
         with contextlib.redirect_stdout(io.StringIO()):
-            show(text, answers, classifier.saliency)
+            show(text, answers, classifier.runtime.saliency)
 
     return attack

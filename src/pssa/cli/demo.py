@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     insights = make_insights(InsightsJob((str(out / "reviews.csv"),), out / "insights.html"))
     if not arguments.json:
-        _show_starter(found, starter.saliency)
+        _show_starter(found, starter.runtime.saliency)
         say(f"\n2. What {insights.reviews} made-up reviews say, for your browser: {insights.page}")
         say(f"\n3. It goes on from {_N_LABELS} labels of your own, as pssa train does; here of made-up reviews.")
         say("   This takes about a minute:")

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     for number, (text, answers, note) in enumerate(zip(texts, found, notes, strict=True)):
         if number:
             say("")
-        show(text, answers, classifier.saliency)
+        show(text, answers, classifier.runtime.saliency)
         if note:
             say(f"note: {'; '.join(note)}; do not rely on answers about such a text")
     if names is None and not all(found):

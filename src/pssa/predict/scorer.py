@@ -217,7 +217,7 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     classifier = load(run, device=device, precision=scoring.precision, **finding.of_run(run) if finding else {})
     if scoring.abstains:
         classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
-    if scoring.saliency and scoring.saliency != classifier.saliency:
+    if scoring.saliency and scoring.saliency != classifier.runtime.saliency:
         classifier = classifier.explaining(scoring.saliency)
     has_reasons = scoring.saliency is not None
     runtime: Any = classifier.runtime
@@ -227,7 +227,7 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     return Scorer(
         partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
         finding,
-        classifier.saliency if has_reasons else None,
+        classifier.runtime.saliency if has_reasons else None,
         classifier.profile,
         n_threads=getattr(runtime, "n_threads", None) or os.cpu_count() or 1,
         classifier=classifier if on_gpu else None,

@@ -27,7 +27,7 @@ from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
 from pssa.runs.card import describe_run
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
-from pssa.runs.explain import Trust, explain, trust, usual_saliency
+from pssa.runs.explain import Trust, explain, trust
 from pssa.runs.resolve import unused_settings
 from pssa.runs.settings import non_default_settings
 from pssa.stress import compare_all_right, make_variants, stress
@@ -273,7 +273,7 @@ def changes_section(
     maps: Sequence[Pair] = []
     if chosen:
         (now, before), examples = classifiers.values(), [each.example for each in chosen]
-        usual = usual_saliency(now)
+        usual = now.saliencies[0]
         common = usual if usual in before.saliencies else ""
         maps = pairs(explain(now, examples), explain(before, examples, common))
     return make_section(
@@ -293,9 +293,9 @@ def changes_section(
 
 def measure_trust(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> dict[str, Trust]:
     """Measure the default saliency of each run by name, on `sample` instances, or fewer with an encoder."""
-    has_encoder = any(each.has_encoder for each in classifiers.values())
+    has_encoder = any(each.runtime.has_encoder for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
-    return {name: trust(each, corpus, (usual_saliency(each),), limit=limit) for name, each in classifiers.items()}
+    return {name: trust(each, corpus, each.saliencies[:1], limit=limit) for name, each in classifiers.items()}
 
 
 def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
@@ -324,7 +324,7 @@ def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
 def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> ReportSection:
     """Count right answers to variants of some test instances for one or two runs by name; show mistakes of the first."""
     id, title = "stress", "Reversed and distracting opinions"
-    has_encoder = any(each.has_encoder for each in classifiers.values())
+    has_encoder = any(each.runtime.has_encoder for each in classifiers.values())
     most = _MAX_ENCODER_INSTANCES if has_encoder else _MAX_INSTANCES
     if len(corpus) > most:
         corpus = corpus.select(sorted(random.Random(0).sample(range(len(corpus)), most)))

@@ -129,7 +129,7 @@ def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | No
 
 def label_drivers(classifier: Classifier, examples: Sequence[Example]) -> dict[str, list[str]]:
     """Return the words that drive each predicted label: by their share of the saliency, and how much it is this label's."""
-    limit = _MAX_ENCODER_EXPLAINED if classifier.has_encoder else _MAX_EXPLAINED
+    limit = _MAX_ENCODER_EXPLAINED if classifier.runtime.has_encoder else _MAX_EXPLAINED
     weights: dict[str, Counter[str]] = defaultdict(Counter)
     times: Counter[str] = Counter()
     for explanation in explain(classifier, examples[:limit]):

@@ -87,16 +87,6 @@ class Classifier:
         return self.finder is not None or self.runtime.finds
 
     @property
-    def has_encoder(self) -> bool:
-        """Whether it reads texts with an encoder, so that an answer takes long."""
-        return self.runtime.has_encoder
-
-    @property
-    def saliency(self) -> str:
-        """How the reasons of its answers are measured."""
-        return self.runtime.saliency
-
-    @property
     def saliencies(self) -> tuple[str, ...]:
         """The saliencies that apply to the model, the usual one first."""
         return self.runtime.saliencies

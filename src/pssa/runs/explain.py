@@ -43,7 +43,7 @@ def explain(
 
     :param saliency: one of the classifier's `saliencies`; empty: the default.
     """
-    name = require_usable(classifier, saliency or usual_saliency(classifier))
+    name = require_usable(classifier, saliency or classifier.saliencies[0])
     if not examples:
         return []
     if (runtime := classifier.runtime.in_torch) is None:
@@ -66,11 +66,6 @@ def require_usable(classifier: Classifier, name: str) -> str:
     if name not in (usable := classifier.saliencies):
         raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
     return name
-
-
-def usual_saliency(classifier: Classifier) -> str:
-    """Return the default saliency: attention where the model has it, else the cheapest."""
-    return classifier.saliencies[0]
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,7 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
 
     What Python warns of while an example is read becomes the warning of its result.
     """
-    if saliency is not None and saliency != classifier.saliency:
+    if saliency is not None and saliency != classifier.runtime.saliency:
         classifier = classifier.explaining(saliency)
     runtime: Any = classifier.runtime
     size = None  # sentences of similar length that are read at once: on a CPU, padding soon costs more than it saves
