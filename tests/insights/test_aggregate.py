@@ -86,8 +86,8 @@ def test_quotations_differ_show_the_telling_words_and_are_of_a_bearable_length()
             text = f"On day {number % 2} the food was really quite {word} for us."
             tally.add(mention(text, "food", review=number, shares={word: 0.5}), frozenset())
     tally.add(mention("food " + "long " * 999, "food", shares={"long": 0.9}), frozenset())
-    assert [one.mention.driver for one in tally.best_quotations(2, ["stale", "cold"])] == ["stale", "cold"]
-    assert {one.mention.driver for one in tally.best_quotations(9)} == {"cold", "stale", "bland"}
+    assert [one.driver for one in tally.best_quotations(2, ["stale", "cold"])] == ["stale", "cold"]
+    assert {one.driver for one in tally.best_quotations(9)} == {"cold", "stale", "bland"}
 
 
 def test_quotations_are_kept_for_the_strongest_words_alone() -> None:
@@ -192,7 +192,7 @@ def test_a_sentence_whose_words_contradict_its_label_is_not_quoted() -> None:
         ("The characters are not good at all in this book.", "good"),
     ):
         tally.add(mention(text, "characters", "negative", shares={word: 0.6}), frozenset())
-    assert {one.mention.driver for one in tally.best_quotations(9)} == {"flat", "not good"}
+    assert {one.driver for one in tally.best_quotations(9)} == {"flat", "not good"}
 
 
 _LABELS = ("positive", "negative")

@@ -110,26 +110,15 @@ def value_of(mention: Mention, column: str) -> str:
     return " ".join(str(value).split())[:60] if value is not None else ""
 
 
-@dataclass(frozen=True)
-class Quotation:
-    """A sentence that shows what is said; of two with the same driver the better has the greater score."""
-
-    score: float
-    mention: Mention
-
-    @property
-    def text(self) -> str:
-        """The sentence."""
-        return self.mention.text
-
-
 @dataclass
 class LabelTally:
     """What is said of an aspect under one label."""
 
     drivers: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # sums of shares
     n_driven: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # mentions
-    quotations: dict[str, Quotation] = field(default_factory=dict)  # the best by its first driver
+    quotations: dict[str, tuple[float, Mention]] = field(
+        default_factory=dict
+    )  # the best by its first driver, with its score
 
     def add(self, mention: Mention, own: frozenset[str]) -> None:
         """Add up the drivers of a mention, except the words of its aspect's group, and quote it if it is the best."""
@@ -144,24 +133,24 @@ class LabelTally:
         score = mention.probability / (1 + max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0) / 40)
         first, _ = drivers[0]
         known = self.quotations.get(first)
-        is_better = known is None or (known.score, known.text) < (score, mention.sentence)
+        is_better = known is None or (known[0], known[1].text) < (score, mention.sentence)
         if is_better and mention.is_plain is not False:  # its words say what its label says
-            self.quotations[first] = Quotation(score, mention.alone())
+            self.quotations[first] = score, mention.alone()
         if len(self.quotations) > 2 * _MAX_QUOTATIONS:
             kept = sorted(self.quotations, key=lambda word: (-self.drivers[word], word))[:_MAX_QUOTATIONS]
             self.quotations = {word: self.quotations[word] for word in kept}
 
-    def best_quotations(self, count: int, words: Sequence[str] = ()) -> list[Quotation]:
+    def best_quotations(self, count: int, words: Sequence[str] = ()) -> list[Mention]:
         """Return quotations of different sentences: those that these words drive, the most confident first, then others."""
         place = {word: number for number, word in enumerate(words)}
 
         def rank(word: str) -> tuple[bool, float, int, str]:
-            return word not in place, -self.quotations[word].score, place.get(word, 0), word
+            return word not in place, -self.quotations[word][0], place.get(word, 0), word
 
-        ranked = sorted(self.quotations, key=rank)
-        chosen: dict[str, Quotation] = {}
-        for word in ranked:
-            chosen.setdefault(self.quotations[word].text, self.quotations[word])
+        chosen: dict[str, Mention] = {}
+        for word in sorted(self.quotations, key=rank):
+            _, mention = self.quotations[word]
+            chosen.setdefault(mention.text, mention)
         return list(chosen.values())[:count]
 
 

@@ -231,8 +231,7 @@ class Analyst:
             words = distinctive_words(tally, label, N_WORDS)
             known = tally.labels.get(label)
             quotations = known.best_quotations(_N_QUOTATIONS, [word for word, _ in words]) if known else ()
-            mentions = tuple(one.mention for one in quotations)
-            labels.append(LabelFinding(label, label_kind(label), count, share, tuple(words), mentions))
+            labels.append(LabelFinding(label, label_kind(label), count, share, tuple(words), tuple(quotations)))
         is_detailed = name in self.tally.detailed or tally is self.tally.whole
         n_periods = self.calendar.n_periods if self.calendar is not None else 0
         if not is_detailed:
