@@ -67,7 +67,6 @@ class Finder(Protocol):
 
     def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
         """Return the character offsets of the aspects of each sentence, in order and without overlap."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,6 @@ class AspectModel(Protocol):
 
     def encode(self, batch: Batch) -> Encoding:
         """Represent the words and the aspect."""
-        ...
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
         """Predict from the representations."""
-        ...

@@ -72,7 +72,6 @@ class Engine(Protocol):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the result of each window, in order; closing the generator ends the work."""
-        ...
 
 
 @dataclass(frozen=True)

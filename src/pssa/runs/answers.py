@@ -98,37 +98,30 @@ class Runtime(Protocol):
     @property
     def name(self) -> str:
         """Name of the model."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels that it chooses among."""
-        ...
 
     @property
     def finds(self) -> bool:
         """Whether it can find aspects."""
-        ...
 
     @property
     def has_encoder(self) -> bool:
         """Whether it reads texts with an encoder, so that an answer takes long."""
-        ...
 
     @property
     def saliency(self) -> str:
         """How the reasons of its answers are measured."""
-        ...
 
     @property
     def saliencies(self) -> tuple[str, ...]:
         """The saliencies that apply to the model, the usual one first."""
-        ...
 
     @property
     def in_torch(self) -> TorchRuntime | None:
         """Itself, if its model is in torch and judges examples as they are."""
-        ...
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
@@ -138,7 +131,6 @@ class Runtime(Protocol):
         :param batch_size: sentences in one step; None: what suits the model and the device.
         :param reasons: whether answers have words even where that costs time.
         """
-        ...
 
 
 @dataclass(frozen=True)

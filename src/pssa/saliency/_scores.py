@@ -28,7 +28,6 @@ class Saliency(Protocol):
 
     def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """Return (B, N) raw word scores, on any scale; a larger score is a more important word."""
-        ...
 
 
 @torch.no_grad()

@@ -81,11 +81,9 @@ class CheckpointStore(Protocol):
 
     def load(self) -> Checkpoint | None:
         """Return the newest checkpoint, if there is one."""
-        ...
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Replace the newest checkpoint."""
-        ...
 
 
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
