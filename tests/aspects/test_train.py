@@ -148,6 +148,8 @@ def test_a_tagger_is_no_classifier_and_takes_no_settings_of_one(tmp_path: Path, 
     for name, value in settings.items():
         with pytest.raises(InputError, match=name):
             train_aspects(toy_sentences(), tmp_path / "run", **{name: value})
+    with pytest.raises(InputError, match="dev is not a setting"):
+        train_aspects(toy_sentences(), tmp_path / "run", dev=toy_sentences())
     with pytest.raises(InputError, match="train_aspects"):
         pssa.train(toy_sentences(), tmp_path / "run", model="tagger")
     with pytest.raises(InputError, match="aspects_from"):

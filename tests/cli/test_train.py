@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+from tests.models.encoders import write_encoder
 
 import pssa
 from pssa.cli import main
@@ -249,3 +250,15 @@ def test_evidence_of_another_corpus_is_refused_before_anything_is_written(
     words = ("--train", other, "--evidence", enhanced / "evidence.jsonl", "--out", tmp_path / "run")
     assert "the evidence was made from another corpus" in command("train", *tiny, *words).refusal
     assert list(tmp_path.iterdir()) == [other]
+
+
+def test_resuming_a_finished_run_of_the_joint_model_sums_it_up(command: Command, tmp_path: Path) -> None:
+    write_encoder(tmp_path / "encoder")
+    lines = ("The food was good .####[([1], [3], 'POS')]", "The waiter was bad .####[([1], [3], 'NEG')]")
+    (tmp_path / "reviews.txt").write_text("\n".join(lines * 8) + "\n")
+    words = ("--model", "joint", "--encoder", tmp_path / "encoder", "--epochs", "1", "--out", tmp_path / "run")
+    trained = command("train", "--train", tmp_path / "reviews.txt", *words)
+    resumed = command("train", "--resume", tmp_path / "run")
+    assert (resumed.code, resumed.out) == (0, trained.out)
+    assert "finished before" in resumed.err
+    assert command("train", "--resume", tmp_path / "run", "--json").json["sentences"] > 0

@@ -34,6 +34,7 @@ from pssa.joint.training import (
 )
 from pssa.models import Pretrained
 from pssa.runs.input_profile import InputProfile
+from pssa.runs.settings import Config
 from pssa.runs.training_run import write_run
 from pssa.runs.warm_start import starter_knows
 
@@ -226,6 +227,15 @@ def test_a_run_that_goes_on_knows_the_words_of_its_start(run: Path, tmp_path: Pa
     assert after.longest == before.longest
 
 
+def test_the_configuration_of_a_run_trains_one_like_it(run: Path, tmp_path: Path) -> None:
+    first = write_run(ROWS, tmp_path / "first", from_pretrained=str(run), epochs=1, seed=4, progress=False)
+    config = Config.from_toml(first / "config.toml")
+    again = write_run(ROWS, tmp_path / "again", config=config, progress=False)
+    assert (again / "model.safetensors").read_bytes() == (first / "model.safetensors").read_bytes()
+    longer = write_run(ROWS, tmp_path / "longer", config=config, epochs=2, progress=False)
+    assert json.loads((longer / "metrics.json").read_bytes())["schedule"]["epochs"] == 2
+
+
 def test_rows_alone_do_not_say_which_aspects_there_are(encoder: Path, tmp_path: Path) -> None:
     with pytest.raises(pssa.InputError, match="starter"):
         write_run(ROWS, tmp_path / "no", model="joint", encoder=str(encoder), progress=False)
@@ -296,6 +306,13 @@ def test_a_run_of_its_kind_goes_on(run: Path) -> None:
         (ROWS[:9], "9 instances; at least 10"),
         ([{**row, "label": "neutral"} for row in ROWS], "every training instance is neutral"),
         ([{**row, "label": "good"} for row in ROWS], "good"),
+        (
+            [
+                {"text": " ".join("abcdefghijkl"), "aspect": each, "label": LABELS[each > "f"]}
+                for each in "abcdefghijkl"
+            ],
+            "one text",
+        ),
     ],
 )
 def test_what_nothing_can_be_learned_from_is_refused(run: Path, tmp_path: Path, rows: Any, message: str) -> None:

@@ -212,6 +212,7 @@ def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
         (b"[training]\nspeed = 1", r"unknown setting 'training\.speed'"),
         (b"[extra]\nspeed = 1", r"unknown setting 'extra\.speed'"),
         (b"[training.more]\nspeed = 1", r"more"),
+        (b"training = 3", r"training"),
         (b"seed = 'one'", "seed is 'one'; expected int"),
     ],
 )

@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.aspects.spans import read_sentences
     from pssa.joint.run import MODEL
     from pssa.joint.train import is_joint_training
+    from pssa.runs.loading import is_joint
     from pssa.runs.run_metrics import FILE, read_metrics, read_tagger_metrics
     from pssa.runs.training_run import finish_run, write_run
     from pssa.training import Team
@@ -90,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
     if finds:
         _print_tagger(out, read_tagger_metrics(out / FILE), as_json=arguments.json)
+    elif is_joint(out):
+        _print_joint(out, as_json=arguments.json)
     else:
         _print_classifier(out, read_metrics(out / FILE), as_json=arguments.json)
     return 0
@@ -97,27 +100,33 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train_joint(arguments: argparse.Namespace, settings: dict[str, Any]) -> int:
     """Train a model that finds and labels, on rows with a label each or on texts with all their opinions."""
-    from pssa.runs import load
-    from pssa.runs.evaluate import describe_held_out
-    from pssa.runs.run_metrics import FILE
     from pssa.runs.training_run import write_run
     from pssa.training.progress import TrainingProgress
 
     with TrainingProgress() as bars:
         write_run(None, arguments.out, observer=bars, progress=False, **settings)
-    metrics = json.loads((arguments.out / FILE).read_bytes())
-    if arguments.json:
-        print_json({"run": str(arguments.out), **metrics})
-        return 0
+    _print_joint(arguments.out, as_json=arguments.json)
+    return 0
+
+
+def _print_joint(out: Path, *, as_json: bool) -> None:
+    """Print what a joint model has learned from, how good it is on held-out texts, and the next commands."""
+    from pssa.runs import load
+    from pssa.runs.evaluate import describe_held_out
+    from pssa.runs.run_metrics import FILE
+
+    metrics = json.loads((out / FILE).read_bytes())
+    if as_json:
+        print_json({"run": str(out), **metrics})
+        return
     (dev,) = metrics["dev"]
     counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
     words = f"; {metrics['with_opinion_words']} of them with marked opinion words"
-    say(f"{arguments.out}: {', '.join(counts)}{words if metrics['with_opinion_words'] else ''}")
+    say(f"{out}: {', '.join(counts)}{words if metrics['with_opinion_words'] else ''}")
     if dev["spans"]:
         say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
-    say(describe_held_out(load(arguments.out).held_out))
-    _print_next(arguments.out)
-    return 0
+    say(describe_held_out(load(out).held_out))
+    _print_next(out)
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:

@@ -157,6 +157,8 @@ def _check(
     if (count := labels.total()) < MIN_INSTANCES:
         found = "1 instance" if count == 1 else f"{count} instances"
         raise InputError(f"the training data has {found}; at least {MIN_INSTANCES} are needed")
+    if values["dev"] is None and len(reviews) < 2:
+        raise InputError(f"the training data is one text, so none can be held out; add texts, or {setting('dev')}")
     if not finds and len(labels) < 2:
         raise InputError(f"every training instance is {next(iter(labels))}; at least two labels must occur")
     if values["encoder"] or str(values["from_pretrained"]) != STARTER:

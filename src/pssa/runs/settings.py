@@ -339,8 +339,8 @@ class Config:
         """Read a configuration; settings that the file does not name keep their default."""
         table = read_toml(path)
         for section, names in _GONE.items():
-            for name in names:
-                table.get(section, {}).pop(name, None)
+            if isinstance(known := table.get(section), dict):
+                table[section] = {name: value for name, value in known.items() if name not in names}
         try:
             return cls().updated(table)
         except InputError as error:

@@ -23,6 +23,7 @@ from pssa.data.evidence_file import write_evidence
 from pssa.data.files import require_writable, write_atomically
 from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, RunError, setting
+from pssa.joint.run import MODEL as JOINT
 from pssa.joint.train import is_joint_training, train_reviews
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
@@ -107,6 +108,10 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
 
     :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
     """
+    if config is not None and config.model == JOINT:
+        usual = Config().flat()
+        kept = {name.rpartition(".")[2]: value for name, value in config.flat().items() if value != usual[name]}
+        config, settings = None, kept | ({} if data is None else {"train": data}) | settings
     if config is None and is_joint_training(settings):
         with show_training(observer, on_vectors, progress) as (observer, _):
             given = settings if dev is None else {**settings, "dev": dev}
@@ -119,6 +124,8 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
         cache = Path(out).parent / CACHE_FOLDER
         prepared_data: PreparedData
         if config.model in TAGGERS:
+            if dev is not None:
+                raise InputError(f"{setting('dev')} is not a setting of the model {config.model}; leave it out")
             config, prepared_data = prepare_tagger(data, config, on_vectors, cache)
         else:
             warn_of_unused(config, settings)
