@@ -191,7 +191,7 @@ def test_labels_of_the_run_are_kept_by_name_and_new_ones_are_unlikely(run: Path)
         assert not after.weight[0].any()
         assert after.bias[0] < before.bias.min()
     assert torch.equal(new.overall.weight[3], old.overall.weight[3])  # of no opinion
-    with pytest.warns(UserWarning, match="label_map='good=positive'"):
+    with pytest.warns(UserWarning, match="label_map='good=LABEL'"):
         open_start(run, ("good", "bad"))
 
 
@@ -311,7 +311,7 @@ def test_a_run_of_its_kind_goes_on(run: Path) -> None:
                 {"text": " ".join("abcdefghijkl"), "aspect": each, "label": LABELS[each > "f"]}
                 for each in "abcdefghijkl"
             ],
-            "one text",
+            "no held-out text has a label",
         ),
     ],
 )
@@ -319,6 +319,15 @@ def test_what_nothing_can_be_learned_from_is_refused(run: Path, tmp_path: Path, 
     with pytest.raises(pssa.InputError, match=message):
         write_run(rows, tmp_path / "no", from_pretrained=str(run), progress=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_held_out_texts_without_a_label_are_refused_before_the_training(
+    run: Path, triplets: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.txt").write_text(f"{LINES[3]}\n" * 3)
+    with pytest.raises(pssa.InputError, match="no held-out text has a label"):
+        write_run(triplets, tmp_path / "no", from_pretrained=str(run), dev=tmp_path / "empty.txt", progress=False)
+    assert not (tmp_path / "no").exists()
 
 
 def test_texts_that_the_starter_does_not_understand_are_pointed_out() -> None:

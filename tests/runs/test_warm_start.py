@@ -138,7 +138,7 @@ def test_other_labels_are_pointed_out(finished_run: Path, further: Corpus) -> No
     data = Corpus(
         tuple(Example.from_text(e.text, e.aspect_chars, label=stars[e.label or ""]) for e in further), ("1", "3", "5")
     )
-    with pytest.warns(UserWarning, match="label_map='1=positive'"):
+    with pytest.warns(UserWarning, match="label_map='1=LABEL'"):
         begin(data, finished_run)
 
 

@@ -93,6 +93,8 @@ def train_reviews(
     _check(groups, dev, values, finds=all(listed))
     marks = [_marks(reviews, lists_all) for reviews, lists_all in found]
     groups, held = (groups, dev) if dev else _hold_out(groups, values["dev_fraction"], values["seed"])
+    if not any(review.opinions for review in held):
+        raise InputError(f"no held-out text has a label; add texts, or name others with {setting('dev')}")
     return train_joint(
         [
             AnnotatedSentences([each for review in reviews for each in split_review(review)[0]], *marked)
@@ -157,8 +159,6 @@ def _check(
     if (count := labels.total()) < MIN_INSTANCES:
         found = "1 instance" if count == 1 else f"{count} instances"
         raise InputError(f"the training data has {found}; at least {MIN_INSTANCES} are needed")
-    if values["dev"] is None and len(reviews) < 2:
-        raise InputError(f"the training data is one text, so none can be held out; add texts, or {setting('dev')}")
     if not finds and len(labels) < 2:
         raise InputError(f"every training instance is {next(iter(labels))}; at least two labels must occur")
     if values["encoder"] or str(values["from_pretrained"]) != STARTER:

@@ -91,7 +91,7 @@ def warn_of_other_labels(ours: Sequence[str], theirs: Sequence[str], run: str) -
     if not set(theirs) & set(ours) and Team.from_environment().is_main:
         known, new = ", ".join(theirs), ", ".join(ours)
         what = f"none of the labels {new} is one of {run} ({known}), so its output layer is trained anew"
-        hint = setting("label_map", f"{ours[0]}={theirs[0]}")
+        hint = setting("label_map", f"{ours[0]}=LABEL")
         warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=3)
 
 
