@@ -338,7 +338,7 @@ def test_texts_that_the_starter_does_not_understand_are_pointed_out() -> None:
 
 @pytest.mark.slow
 def test_an_exported_run_gives_the_same_answers_without_torch(run: Path, tmp_path: Path) -> None:
-    folder = pssa.load(run).export_onnx(tmp_path / "exported")
+    folder = pssa.load(run).export_onnx(tmp_path / "new" / "exported")
     program = f"""
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None

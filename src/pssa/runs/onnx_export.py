@@ -60,15 +60,14 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
     for name in _LIBRARIES:
         _library(name)
     path = Path(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError.at(path, None, "cannot be written; expected the name of a file in a directory that exists")
-    if path.exists() and not force:
-        replace_it = setting("force=True", option="--force")
-        raise InputError(
-            f"{path} exists already; choose another {setting('path', option='--onnx')}, or replace it with {replace_it}"
-        )
     directory = RunDirectory.open(resolve_run(run))
-    if runtime_kind(directory.root) == "joint":
+    is_folder = runtime_kind(directory.root) == "joint"
+    if not is_folder and (path.is_dir() or not path.parent.is_dir()):
+        raise InputError.at(path, None, "cannot be written; expected the name of a file in a directory that exists")
+    if path.exists() and (is_folder or not force):
+        replace_it = "" if is_folder else f", or replace it with {setting('force=True', option='--force')}"
+        raise InputError(f"{path} exists already; choose another {setting('path', option='--onnx')}{replace_it}")
+    if is_folder:
         from pssa.joint.run import export_joint
 
         return export_joint(directory.root, path)
