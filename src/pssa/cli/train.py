@@ -44,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.aspects.find import is_tagger
     from pssa.aspects.spans import read_sentences
     from pssa.joint.run import MODEL
-    from pssa.joint.train import is_joint_training
     from pssa.runs.loading import is_joint
     from pssa.runs.run_metrics import FILE, read_metrics, read_tagger_metrics
     from pssa.runs.training_run import finish_run, write_run
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.resume or arguments.out
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
-        config, settings = Config(), {}
+        config, settings = None, {}
         finds = is_tagger(out)
         was_finished = (out / FILE).is_file()
     else:
@@ -62,14 +61,13 @@ def run(arguments: argparse.Namespace) -> int:
         kept = {} if arguments.config is None else flatten(read_toml(arguments.config))
         if kept.get("model") == MODEL:
             settings = {name.rpartition(".")[2]: value for name, value in kept.items()} | settings
-        config = Config() if kept.get("model") == MODEL else file_config(arguments)
-        if settings.get("train", config.data.train) is None or out is None:
+        config = None if arguments.config is None or settings.get("model") == MODEL else file_config(arguments)
+        usual = config or Config()
+        if settings.get("train", usual.data.train) is None or out is None:
             raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
-        finds, was_finished = settings.get("model", config.model) == "tagger", False
+        finds, was_finished = settings.get("model", usual.model) == "tagger", False
         if arguments.group and not finds:
             raise InputError("--group is for the model tagger; leave it out")
-        if settings.get("model") == MODEL or (arguments.config is None and is_joint_training(settings)):
-            return _train_joint(arguments, settings)
     try:
         with TrainingProgress(score="F1" if finds else "macro-F1") as bars:
             if arguments.resume is not None:
@@ -95,17 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_joint(out, as_json=arguments.json)
     else:
         _print_classifier(out, read_metrics(out / FILE), as_json=arguments.json)
-    return 0
-
-
-def _train_joint(arguments: argparse.Namespace, settings: dict[str, Any]) -> int:
-    """Train a model that finds and labels, on rows with a label each or on texts with all their opinions."""
-    from pssa.runs.training_run import write_run
-    from pssa.training.progress import TrainingProgress
-
-    with TrainingProgress() as bars:
-        write_run(None, arguments.out, observer=bars, progress=False, **settings)
-    _print_joint(arguments.out, as_json=arguments.json)
     return 0
 
 

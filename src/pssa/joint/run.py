@@ -118,9 +118,8 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     fit_joint(model, learned, schedule, loss or JointLoss(), pretrained.mask_id, observer)
 
     runtime = runtime_of(model.eval(), replace(pieces, max_positions=pretrained.max_positions), labels)
-    runtime = replace(
-        runtime, encode=KeptStates(runtime.encode)
-    )  # held-out reviews are read once, and asked about often
+    # Held-out reviews are read once, and asked about often.
+    runtime = replace(runtime, encode=KeptStates(runtime.encode))
     if finds:
         decoding = choose_decoding(runtime, dev, mentions)
     else:

@@ -22,20 +22,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pssa import models
 from pssa.execution import ProcessPool, WorkerSetup, map_ordered
 from pssa.models import IndexedCorpus
 from pssa.predict import engines
 from pssa.predict.engines import ScoringTask
 from pssa.predict.scorer import Scorer
 from pssa.predict.window import Window
-from pssa.runs.featurizer import PieceFeaturizer
+from pssa.runs.loading import describe_run, is_joint
 from pssa.runs.torch_runtime import TorchRuntime
 
 _MOST_PROCESSES = 10
 _LARGE = 1 << 23  # bytes of inputs for which processes are started, which costs seconds
-_SWITCH_SECONDS = (
-    1e-4  # after which the thread that reads rows lets another launch a kernel; Python's own 5 ms are too long
-)
+# After so long the thread that reads rows lets another launch a kernel; Python's own 5 ms are too long.
+_SWITCH_SECONDS = 1e-4
 
 _pipe: list[Connection] = []  # of a process, to the one that has the model
 
@@ -62,7 +62,9 @@ def score_beside(task: ScoringTask) -> Generator[Window]:
     """Load the run, and score windows in their order: alone until processes have started, if the inputs are large enough."""
     # As many as there are cores, but for two that this process keeps busy.
     n_processes = min(_MOST_PROCESSES, (os.cpu_count() or 1) - 2)
-    if n_processes < 2 or sum(source.size for source in task.sources) < _LARGE:
+    is_large = n_processes >= 2 and sum(source.size for source in task.sources) >= _LARGE
+    # Word models have large vectors, which each process would need, and little to cut; a joint model answers on its own.
+    if not is_large or is_joint(task.run) or not models.uses_encoder(describe_run(task.run)[0]):
         yield from engines.score_windows(task.windows(), task.open_scorer(), task.output_format)
         return
     windows, helpers = task.windows(), _Helpers(n_processes)
@@ -102,8 +104,7 @@ class _Helpers:
 
     def serve(self, scorer: Scorer) -> None:
         """Send each process what it needs to score, but for the model, and begin to answer."""
-        # Word models have large vectors, which each process would need, and little to cut.
-        if scorer.classifier is None or not isinstance(scorer.classifier.torch.featurizer, PieceFeaturizer):
+        if scorer.classifier is None:  # no GPU computes after it has started
             return
         runtime = scorer.classifier.torch
         known = {each.name: getattr(runtime, each.name) for each in fields(runtime)}

@@ -220,16 +220,16 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     if scoring.saliency and scoring.saliency != classifier.runtime.saliency:
         classifier = classifier.explaining(scoring.saliency)
     has_reasons = scoring.saliency is not None
-    runtime: Any = classifier.runtime
-    if scoring.precision == "auto" and hasattr(runtime, "narrow"):  # that of torch
+    runtime = classifier.runtime.in_torch
+    if scoring.precision == "auto" and runtime is not None:
         runtime.narrow()
-    on_gpu = getattr(runtime, "is_on_gpu", False) and not has_reasons
+    on_gpu = runtime is not None and runtime.is_on_gpu and not has_reasons
     return Scorer(
         partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
         finding,
         classifier.runtime.saliency if has_reasons else None,
         classifier.profile,
-        n_threads=getattr(runtime, "n_threads", None) or os.cpu_count() or 1,
+        n_threads=runtime.n_threads if runtime is not None else os.cpu_count() or 1,
         classifier=classifier if on_gpu else None,
-        batch_size=scoring.batch_size or (runtime.usual_batch if on_gpu else None),
+        batch_size=scoring.batch_size or (runtime.usual_batch if runtime is not None and on_gpu else None),
     )

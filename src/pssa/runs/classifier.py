@@ -164,7 +164,8 @@ class Classifier:
         """
         from pssa.runs.explain import require_usable
 
-        return replace(self, runtime=replace(self.torch, chosen_saliency=require_usable(self, saliency)))
+        usable = require_usable(self, saliency)  # refused before what only an exported run lacks
+        return replace(self, runtime=replace(self.torch, chosen_saliency=usable))
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
