@@ -217,7 +217,7 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     classifier = load(run, device=device, precision=scoring.precision, **finding.of_run(run) if finding else {})
     if scoring.abstains:
         classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
-    if scoring.saliency and scoring.saliency != classifier.runtime.saliency:
+    if scoring.saliency:
         classifier = classifier.explaining(scoring.saliency)
     has_reasons = scoring.saliency is not None
     runtime = classifier.runtime.in_torch

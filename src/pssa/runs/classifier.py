@@ -164,6 +164,8 @@ class Classifier:
         """
         from pssa.runs.explain import require_usable
 
+        if saliency == self.runtime.saliency:
+            return self
         usable = require_usable(self, saliency)  # refused before what only an exported run lacks
         return replace(self, runtime=replace(self.torch, chosen_saliency=usable))
 
