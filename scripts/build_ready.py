@@ -39,7 +39,7 @@ TEACHERS = (  # each with the times that it sees a sentence of MAMS in an epoch
     (JointSchedule(epochs=3, learning_rate=8e-5, head_learning_rate=5e-4, averaged=0.3, seed=2, hidden=0.08), 2),
     (JointSchedule(epochs=3, learning_rate=5e-5, head_learning_rate=5e-4, averaged=0.3, seed=3), 3),
 )
-FINAL = JointSchedule(epochs=5, learning_rate=5e-4, batch_pieces=4800, averaged=0.3, seed=2)
+FINAL = JointSchedule(epochs=5, learning_rate=3e-4, batch_pieces=4800, averaged=0.3, seed=3)
 
 
 def sources_of(found: Mapping[str, Sequence[Review]], n_mams: int = 2) -> tuple[list[AnnotatedSentences], list[Review]]:
@@ -53,7 +53,7 @@ def sources_of(found: Mapping[str, Sequence[Review]], n_mams: int = 2) -> tuple[
             chosen = random.Random(1).sample(found[name], int(ROAST_SHARE * len(found[name])))
             sources.append(AnnotatedSentences(chosen, "some"))
     sources.append(AnnotatedSentences(found["tsa_md"], "opinions", overall=False))
-    mams = AnnotatedSentences(found["mams"][N_MENTIONS:], "all", overall=False)
+    mams = AnnotatedSentences(found["mams"][N_MENTIONS:], "mentions", overall=False)
     return [*sources, *[mams] * n_mams], list(found["mams"][:N_MENTIONS])
 
 

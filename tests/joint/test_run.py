@@ -76,12 +76,15 @@ def first_batch(encoder: Path, aspects: str = "opinions") -> JointBatch:
 
 
 def test_what_annotators_marked_says_which_tags_may_be_right_and_what_is_evidence(encoder: Path) -> None:
-    opinions, everything, some = (first_batch(encoder, kind).tags for kind in ("opinions", "all", "some"))
+    kinds = ("opinions", "all", "mentions", "some")
+    opinions, everything, mentions, some = (first_batch(encoder, kind).tags for kind in kinds)
     # B-opinion, I-opinion, B-mention, I-mention, O; the words are The, food or water, was, good or here.
     assert opinions[0, 1].tolist() == [True, False, False, False, False]
     assert opinions[0, 0].tolist() == [False, False, True, True, True]  # a mention nobody was asked to mark
     assert everything[0, 0].tolist() == [False, False, False, False, True]
-    assert everything[1, 1].tolist() == [True, False, True, False, False]  # a neutral aspect has an opinion, or none
+    assert everything[1, 1].tolist() == [True, False, False, False, False]  # found like any other
+    assert mentions[1, 1].tolist() == [False, False, True, False, False]  # a neutral aspect has no opinion
+    assert mentions[0].equal(everything[0])
     assert some.all()
     batch = first_batch(encoder)
     assert batch.evidence.tolist() == [[False, False, False, True], [False] * 4, [False] * 4, [False] * 4]

@@ -177,6 +177,39 @@ def test_held_out_reviews_choose_a_bias_for_a_rare_label(runtime: JointRuntime) 
     assert choose_decoding(runtime, [reviews[:48]]).label_biases == ()  # three are too few to choose by
 
 
+def test_an_aspect_that_seems_a_mention_is_neutral_whatever_the_words_about_it(runtime: JointRuntime) -> None:
+    """The tags of *water* favour a mention by 20, those of *food* an opinion; *good* adds 8 to positive."""
+    text = "The water was good. The food was good."
+    even, odd = replace(runtime, decoding=Decoding(mention_margin=20.0)), Decoding(mention_margin=40.0)
+    water, food = even.start([Question(text, ((4, 9), (24, 28)))])()[0]
+    positive = np.exp(8) / (np.exp(8) + 2)
+    assert water.probabilities["positive"] == pytest.approx(positive / 2)
+    assert water.probabilities["neutral"] == pytest.approx(1 / 2 + (1 - positive) / 4)
+    assert food.probabilities["positive"] == pytest.approx(positive)
+    surer = replace(runtime, decoding=odd)
+    (water,) = surer.start([Question(text, ((4, 9),))])()[0]
+    assert (water.label, water.is_mention) == ("positive", False)
+    stricter = replace(runtime, decoding=Decoding(mention_margin=10.0))
+    (water,) = stricter.start([Question(text, ((4, 9),))])()[0]
+    assert (water.label, water.is_mention) == ("neutral", True)
+    found = replace(surer, mentions=True).start([Question(text)])()[0]  # nobody named it, so no margin
+    assert [(answer.aspect, answer.label) for answer in found] == [("water", "neutral"), ("food", "positive")]
+    other = replace(even, labels=("good", "bad", "mixed"))  # no label means that there is no opinion
+    assert other.start([Question(text, ((4, 9),))])()[0][0].label == "good"
+
+
+def test_the_strictest_margin_of_mentions_is_chosen_that_costs_no_opinion(runtime: JointRuntime) -> None:
+    def reviews(aspect: str, word: str, label: str) -> list[Review]:
+        return [Review(f"The {aspect} was {word}.", (Opinion(label, (4, 4 + len(aspect))),))] * 30
+
+    opinions = reviews("food", "good", "positive") + reviews("food", "bad", "negative")
+    mentions = reviews("water", "here", "neutral")
+    assert choose_decoding(runtime, [opinions], mentions).mention_margin == 2
+    assert choose_decoding(runtime, [opinions]).mention_margin is None  # nothing to learn it from
+    costly = reviews("water", "good", "positive") + reviews("water", "bad", "negative")
+    assert choose_decoding(runtime, [costly], costly).mention_margin is None
+
+
 def test_a_sentence_is_read_once_whatever_it_stands_beside() -> None:
     asked: list[int] = []
 

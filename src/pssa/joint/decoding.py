@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from pssa.runs.answers import Question
 _BIASES = tuple(np.arange(-3, 1.51, 0.25).tolist())
 _LABEL_BIASES = tuple(np.arange(0.25, 3.1, 0.25).tolist())
 _MIN_OF_LABEL = 10  # held-out aspects of a label for which a bias is chosen
+_MARGINS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0)
 _LEAST = tuple(np.arange(0.2, 0.91, 0.05).round(2).tolist())
 
 
@@ -30,41 +32,54 @@ def choose_decoding(
     runtime = replace(runtime, decoding=Decoding())
     outside_bias = _best([_span_scores(runtime, reviews) for reviews in groups], usual=0.0)
     mention_bias = _mention_bias(runtime, mentions, outside_bias) if mentions else outside_bias
-    return Decoding(
-        label_biases=choose_label_biases(runtime, [*groups, mentions] if mentions else groups),
+    return replace(
+        choose_labels(runtime, [*groups, mentions], _MARGINS) if mentions else choose_labels(runtime, groups),
         outside_bias=outside_bias,
         mention_bias=mention_bias,
         min_overall=_best([_overall_scores(runtime, reviews) for reviews in groups], usual=0.5),
     )
 
 
-def choose_label_biases(runtime: JointRuntime, groups: Sequence[Sequence[Review]]) -> tuple[float, ...]:
-    """Return what to add to the logit of each label; a rare label is otherwise hardly ever answered."""
-    runtime = replace(runtime, decoding=Decoding())
-    known = []
-    for reviews in groups:
-        logits, gold = label_logits(runtime, reviews)
-        if len(gold):
-            known.append((logits, gold))
-    biases = np.zeros(len(runtime.labels))
-    if not known:
-        return ()
-    counts = np.bincount(np.concatenate([gold for _, gold in known]), minlength=len(biases))
+def choose_labels(
+    runtime: JointRuntime, groups: Sequence[Sequence[Review]], margins: Sequence[float | None] = ()
+) -> Decoding:
+    """Return the runtime's settings with what held-out reviews choose for labels.
 
-    def value(tried: npt.NDArray[np.float64]) -> float:
+    - Of the margins, or none at all, the strictest within a standard error of the best: aspects that are marked for an
+      opinion say little about those without one.
+    - What is added to the logarithm of each label, if that gains more than a standard error: a rare label is otherwise hardly
+      ever answered.
+    """
+    plain = replace(runtime.decoding, label_biases=(), temperature=1.0, mention_margin=None)
+    known = {}
+    for margin in (*margins, None):
+        tried = replace(runtime, decoding=replace(plain, mention_margin=margin))
+        found = [label_logits(tried, reviews) for reviews in groups]
+        known[margin] = [(logits, gold) for logits, gold in found if len(gold)]
+    if not known[None]:
+        return plain
+    counts = np.bincount(np.concatenate([gold for _, gold in known[None]]), minlength=len(runtime.labels))
+
+    def value(margin: float | None, biases: npt.NDArray[np.float64]) -> float:
         found = []
-        for logits, gold in known:
-            cells = np.zeros((len(tried), len(tried)))
-            np.add.at(cells, (gold, (logits + tried).argmax(1)), 1)
+        for logits, gold in known[margin]:
+            cells = np.zeros((len(biases), len(biases)))
+            np.add.at(cells, (gold, (logits + biases).argmax(1)), 1)
             found.append(float(accuracy_of(cells) + macro_f1_of(cells)) / 2)
         return float(np.mean(found))
 
+    biases = np.zeros(len(runtime.labels))
+    values = {margin: value(margin, biases) for margin in known}
+    best = max(values.values())
+    error = (best * (1 - best) / counts.sum()) ** 0.5
+    margin = next(margin for margin in known if values[margin] >= best - error)
     for label in np.argsort(counts):
         if counts[label] < _MIN_OF_LABEL or label == counts.argmax():
             continue
-        tried = [biases, *(biases + np.eye(len(biases))[label] * bias for bias in _LABEL_BIASES)]
-        biases = max(tried, key=value)
-    return tuple(biases.tolist()) if biases.any() else ()
+        tried = max((biases + np.eye(len(biases))[label] * step for step in _LABEL_BIASES), key=partial(value, margin))
+        if value(margin, tried) > value(margin, biases) + error:
+            biases = tried
+    return replace(plain, mention_margin=margin, label_biases=tuple(biases.tolist()) if biases.any() else ())
 
 
 def label_logits(runtime: JointRuntime, reviews: Sequence[Review]) -> tuple[Floats, npt.NDArray[np.int64]]:

@@ -26,7 +26,7 @@ from pssa.data.reviews import Review
 from pssa.data.tokenize import tokenize
 from pssa.display import percent
 from pssa.errors import InputError, import_extra
-from pssa.joint.decoding import choose_decoding, choose_label_biases, label_logits
+from pssa.joint.decoding import choose_decoding, choose_labels, label_logits
 from pssa.joint.model import JointLoss, JointModel
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Floats, JointRuntime, KeptStates
@@ -123,7 +123,7 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
     if finds:
         decoding = choose_decoding(runtime, dev, mentions)
     else:
-        decoding = replace(begun.decoding, label_biases=choose_label_biases(runtime, dev), temperature=1.0)
+        decoding = choose_labels(replace(runtime, decoding=begun.decoding), dev, [begun.decoding.mention_margin])
     runtime = replace(runtime, decoding=decoding)
     held_out = _held_out(runtime, [review for group in dev for review in group])
     if calibration := Calibration.of(held_out):

@@ -24,6 +24,7 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 Encode: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Floats]
 
 _B, _I, _O = 0, 1, 2
+NEUTRAL = "neutral"  # the label of an aspect without an opinion
 _IMPOSSIBLE = -1e9
 _MAX_ASPECTS = 1000  # of one text
 
@@ -35,8 +36,10 @@ class Decoding:
     outside_bias: float = 0.0  # added to the logarithm of "no aspect": more finds fewer
     mention_bias: float = 0.0  # the same where mentions are asked for
     min_overall: float = 0.5  # least probability of an opinion about the whole, in one sentence of the text
-    temperature: float = 1.0  # of the labels' logits
-    label_biases: tuple[float, ...] = ()  # added to the labels' logits; empty: none
+    temperature: float = 1.0  # of the labels
+    label_biases: tuple[float, ...] = ()  # added to the logarithms of the labels; empty: none
+    # Log-odds of "mentioned without an opinion" from which a named aspect is neutral, whatever its words; None: never.
+    mention_margin: float | None = None
 
 
 class KeptStates:
@@ -121,6 +124,7 @@ class JointRuntime:
             spans = [(place, FoundSpan(*_words_at(part.sentence, span))) for place, span in part.named]
             aspects = [aspect for _, aspect in spans] if part.named else self._find(pooled)
             probabilities, weights = self.label(aspects, pooled)
+            without = self.without_opinion(aspects, pooled)
             for number, aspect in enumerate(aspects):
                 span = part.named[number][1] if part.named else _span_of(part.sentence, aspect)
                 start, end = span[0] + part.start, span[1] + part.start
@@ -133,7 +137,7 @@ class JointRuntime:
                     end,
                     score=aspect.score,
                     words=_reasons(part, weights[number]),
-                    is_mention=aspect.is_mention,
+                    is_mention=aspect.is_mention or bool(without[number] > 0.5),
                 )
                 if part.named:
                     named[part.question][part.named[number][0]] = answer
@@ -223,10 +227,23 @@ class JointRuntime:
         others = ~inside
         others[~others.any(1)] = True
         weights = _softmax(self._linear("aspect_query", pooled) @ words.T * self._scale, others)
-        logits = self._linear("label", np.concatenate([weights @ words, pooled], 1))
+        found = _log_softmax(self._linear("label", np.concatenate([weights @ words, pooled], 1)))
+        if NEUTRAL in self.labels:
+            without, neutral = self.without_opinion(aspects, words)[:, None], np.array(self.labels) == NEUTRAL
+            found = np.log(((1 - without) * np.exp(found) + without * neutral).clip(1e-12))
         if self.decoding.label_biases:
-            logits = logits + np.array(self.decoding.label_biases, np.float32)
-        return np.exp(_log_softmax(logits / self.decoding.temperature)), weights
+            found = found + np.array(self.decoding.label_biases, np.float32)
+        return np.exp(_log_softmax(found / self.decoding.temperature)), weights
+
+    def without_opinion(self, aspects: Sequence[FoundSpan], words: Floats) -> Floats:
+        """Return how likely each aspect is mentioned without an opinion (N,), by its tags."""
+        margin = self.decoding.mention_margin
+        if margin is None or not aspects:
+            return np.zeros(len(aspects), np.float32)
+        tags = self._linear("tags", words[[each.first for each in aspects]])
+        # Somebody who names an aspect has a reason to; one that was found as a mention is one.
+        margins = np.array([0.0 if each.is_mention else margin for each in aspects], np.float32)
+        return np.asarray(np.exp(-np.logaddexp(0, tags[:, 0] - tags[:, 2] + margins)), np.float32)
 
     def overall(self, whole: Floats, words: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of the overall labels, the last of none, and the attention (W,)."""

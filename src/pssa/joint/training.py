@@ -18,7 +18,7 @@ from pssa.data.reviews import NO_OPINION, Review
 from pssa.data.tokenize import Span
 from pssa.joint.model import TAGS, JointBatch, JointLoss, JointModel
 from pssa.joint.pieces import SPECIAL, PieceSentence, WordPieces
-from pssa.joint.runtime import Floats
+from pssa.joint.runtime import NEUTRAL, Floats
 from pssa.training import EpochRecord, Observer
 
 UNKNOWN = -100  # in place of a label
@@ -31,9 +31,9 @@ class AnnotatedSentences:
     """Sentences of one source, and what its annotators marked."""
 
     sentences: Sequence[Review]
-    aspects: str = (
-        "opinions"  # "opinions": all aspects with an opinion; "all": mentions too, as neutral; "some": not all
-    )
+    # "opinions": all aspects with an opinion; "all": those without one too; "mentions": likewise, as neutral, and they are to be
+    # found only where mentions are asked for; "some": not all.
+    aspects: str = "opinions"
     overall: bool = True  # whether implied opinions are marked
     # Names of things without an opinion in each sentence, known from elsewhere; empty: none are known.
     mentions: Sequence[Sequence[Span]] = ()
@@ -93,10 +93,9 @@ def _example(
             continue
         if source.aspects != "some":
             tags[first:end] = False
-            kinds = (_OPINION, _MENTION) if source.aspects == "all" and label == "neutral" else (_OPINION,)
-            for kind in kinds:
-                tags[first, kind] = True
-                tags[first + 1 : end, kind + 1] = True
+            kind = _MENTION if source.aspects == "mentions" and label == NEUTRAL else _OPINION
+            tags[first, kind] = True
+            tags[first + 1 : end, kind + 1] = True
         aspects.append((first, end))
         numbers.append(labels.index(label) if label in labels else UNKNOWN)
         evidence.append(_evidence(sentence, review.opinion_words(span), (first, end)))

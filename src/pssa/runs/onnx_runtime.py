@@ -5,7 +5,6 @@ The folder has `model.json`, the encoder as `encoder.onnx`, what stands on it in
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from pssa.data.files import require_regular
-from pssa.data.validation import format_error, integer, list_of, number, parse_fields, text
+from pssa.data.validation import format_error, integer, list_of, number, parse_fields, parsers_of, text
 from pssa.errors import InputError
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Encode, Floats, JointRuntime
@@ -66,8 +65,11 @@ def read_description(folder: Path) -> dict[str, Any]:
             raise InputError(f"expected an object of schema {_SCHEMA}")
         parsers = {"runtime": text, "model": text, "labels": list_of(text), "max_positions": integer}
         values = parse_fields({key: found.get(key) for key in parsers}, "", parsers)
-        known = {each.name: number for each in fields(Decoding)} | {"label_biases": list_of(number)}
-        values["decoding"] = parse_fields(found.get("decoding"), "decoding", known)
+        decoding = found.get("decoding")
+        if isinstance(decoding, dict):
+            decoding = {"mention_margin": None, **decoding}  # earlier versions had none
+        known = parsers_of(Decoding, label_biases=list_of(number))
+        values["decoding"] = parse_fields(decoding, "decoding", known)
         if len(values["decoding"]["label_biases"]) not in (0, len(values["labels"])):
             raise InputError("`decoding.label_biases` has not one number for each label")
         if len(set(values["labels"])) != len(values["labels"]) or len(values["labels"]) < 2:
