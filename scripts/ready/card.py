@@ -37,7 +37,7 @@ pssa.load("starter").predict("The screen is great but the battery is weak.")
 | attention | supervised with the opinion words that people marked in DMASTE and ROAST |
 | teachers | three models on mpnet-base, trained on the annotations, gave the raw sentences probabilities |
 | thresholds, calibration | chosen on the development sets of book, grocery, pet and toy reviews |
-| not good at | other languages, pronouns, aspects that are mentioned without an opinion, reviews unlike all of these |
+| not good at | other languages, pronouns, conditions, comparisons, reviews unlike all of these |
 
 ## Scores on test sets
 
