@@ -1,10 +1,12 @@
-"""Recorded steps: when they are used and, where there is a GPU, that they change a model as usual steps do."""
+"""Recorded steps and encoders: when they are used and, where there is a GPU, that a replay is what it stands for."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,11 +15,13 @@ from torch import Tensor
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.errors import PssaWarning
+from pssa.evaluation.predict import predict_logits, start_logits
 from pssa.models import IndexedCorpus
 from pssa.models._encoder import _TAKE_MASKS
 from pssa.training import Settings, Supervision, Task, Team, fit
 from pssa.training.contrast import Contrast, ContrastOptions
-from pssa.training.graphs import records
+from pssa.training.graphs import RecordedEncoder, records
 
 SETTINGS = Settings(learning_rate=0.01, batch_size=4, schedule="linear", warmup=0.1, pad_multiple=8, graphs=True)
 TEXTS = ("the screen is great", "so very poor a screen", "a screen", "the screen of this one is not so great at all")
@@ -115,3 +119,63 @@ def test_a_gamma_that_rises_is_read_again_at_every_replay() -> None:
     for name, tensor in recorded.items():
         torch.testing.assert_close(tensor, usual[name], rtol=1e-2, atol=1e-3)
     assert losses[-1] != train("bert", SETTINGS, 0.0)[1][-1]
+
+
+SENTENCES = (
+    "the screen is great but the price is not",
+    "the screen",
+    "so the screen is usual",
+    "the screen of this one",
+)
+
+
+class ReplayedOnTheHost(RecordedEncoder):
+    """Runs again what would be recorded, as a replay does."""
+
+    def _capture(self, run: Callable[[], Any], device: torch.device) -> Callable[[], None]:
+        return run
+
+
+class Unrecordable(RecordedEncoder):
+    """An encoder that waits for a number from the GPU."""
+
+    def _capture(self, run: Callable[[], Any], device: torch.device) -> Callable[[], None]:
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+
+def sentences(texts: tuple[str, ...], pair: bool = False) -> IndexedCorpus:
+    examples = [Example.from_text(text, (text.index("screen"), text.index("screen") + 6)) for text in texts]
+    return IndexedCorpus.of(tiny_encoder().cutter(pair, 0).features(examples, DEFAULT_LABELS))
+
+
+@pytest.mark.parametrize("name", ["bertabsa_att", "bertabsa_cls"])
+def test_a_replay_gives_each_batch_its_own_states(name: str) -> None:
+    model: Any = models.build(name, tiny_encoder(), 3, {}, seed=1)
+    encoder = ReplayedOnTheHost(model.encoder, tiny_encoder().pad_id)
+    # Each in the room of the one before: fewer rows, other texts, more rows.
+    for texts in (SENTENCES, SENTENCES[1:3], (*SENTENCES[::-1], "a screen"), SENTENCES[:1] * 3):
+        corpus = sentences(texts, models.reads_pairs(name))
+        found = start_logits(model, corpus, 4, encoder)()
+        torch.testing.assert_close(found, predict_logits(model, corpus, 4), atol=1e-5, rtol=0)
+    assert encoder._recordings
+
+
+def test_an_encoder_that_cannot_be_recorded_runs_as_usual_with_one_warning() -> None:
+    model: Any = models.build("bertabsa_att", tiny_encoder(), 3, {}, seed=1)
+    encoder, corpus = Unrecordable(model.encoder, tiny_encoder().pad_id), sentences(SENTENCES)
+    expected = predict_logits(model, corpus)
+    with pytest.warns(PssaWarning, match="cannot be recorded") as warned:
+        found = [start_logits(model, corpus, encoder=encoder)() for _ in range(3)]
+    assert len(warned) == 1
+    assert all(each.equal(expected) for each in found)
+
+
+@on_a_gpu
+def test_graphs_replay_what_the_encoder_computes() -> None:
+    model: Any = models.build("bertabsa_att", tiny_encoder(), 3, {}, seed=1).to("cuda")
+    encoder = RecordedEncoder(model.encoder, tiny_encoder().pad_id)
+    for texts in (SENTENCES, SENTENCES[1:3], SENTENCES[::-1]):
+        corpus = sentences(texts)
+        found = start_logits(model, corpus, 4, encoder)()
+        torch.testing.assert_close(found, predict_logits(model, corpus, 4), atol=1e-4, rtol=0)
+    assert encoder._recordings

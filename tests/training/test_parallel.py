@@ -62,7 +62,7 @@ def test_a_team_of_one_does_nothing_and_loads_nothing(monkeypatch: pytest.Monkey
         assert alone.take(batch) is batch
         assert alone.broadcast(checkpoint) is checkpoint
         assert alone.broadcast(None) is None
-        assert alone.share_object(RECORD) is RECORD
+        assert alone.share(RECORD) is RECORD
         alone.add_gradients([parameter])
     assert parameter.grad is None
 

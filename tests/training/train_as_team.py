@@ -121,7 +121,7 @@ def train_all(folder: Path, members: Team) -> None:
 if __name__ == "__main__":
     # Twice, as a program that trains several runs does.
     with team(torch.device("cpu")) as first:
-        said = first.share_object("from the leader" if first.is_main else "ignored")
+        said = first.share("from the leader" if first.is_main else "ignored")
     with team(torch.device("cpu")) as again:
         train_all(Path(sys.argv[1]), again)
-        (Path(sys.argv[1]) / f"said-{again.rank}").write_text(said + again.share_object(""))
+        (Path(sys.argv[1]) / f"said-{again.rank}").write_text(said + again.share(""))

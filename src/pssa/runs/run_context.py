@@ -161,7 +161,7 @@ class RunContext:
 
     def share(self, observed: Observation) -> Observation:
         """Return the main process's observation in every process, since devices may differ in the last bits."""
-        return Observation(self.team.share(observed.probabilities), self.team.share(observed.scores))
+        return self.team.share(observed)
 
     def keep(self, stage: str, model: nn.Module) -> None:
         """Save a model in its stage's folder, where it can be loaded like any run."""

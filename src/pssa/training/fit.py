@@ -23,12 +23,11 @@ from pssa.training.checkpoint import (
     restore,
     take,
 )
-from pssa.training.contrast import Contrast, Copies, shift_rows
+from pssa.training.contrast import shift_rows
 from pssa.training.graphs import RecordedStep, records
 from pssa.training.observers import Observer
 from pssa.training.parallel import Team
 from pssa.training.step import Schedule, Step, new_optimizer
-from pssa.training.supervision import Supervision
 from pssa.training.task import Settings, Task
 
 _CHECKPOINT_STEPS = 20  # between two checkpoints of a large model, at least
@@ -66,17 +65,23 @@ def _fit(
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
     steps = count_steps(task, settings, max(epochs, task.horizon))
-    schedule: Callable[[int], None] = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
-    schedule = _reporting(schedule, observer, count_steps(task, settings, epochs))
+    schedule = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
+    n_steps = count_steps(task, settings, epochs)
+
+    def begin_step(number: int) -> None:
+        observer.on_step(number - 1, n_steps)
+        schedule(number)
+
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
-    saved, due = len(history), _next_checkpoint(model, task, settings, len(history), epochs)
+    saved, rarely = len(history), _epochs_between_checkpoints(model, task, settings)
     while len(history) < epochs and not _is_over(history, task, settings):
-        history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
-        if store and team.is_main and len(history) == due:
-            store.save(take(model, optimizer if len(history) < epochs else None, history))
-            saved, due = due, _next_checkpoint(model, task, settings, due, epochs)
+        history.append(run_epoch(model, step, begin_step, task, settings, len(history) + 1))
+        is_last = len(history) == epochs
+        if store and team.is_main and (is_last or len(history) - saved >= rarely):
+            store.save(take(model, None if is_last else optimizer, history))
+            saved = len(history)
         observer.on_epoch(history[-1])
     if store and team.is_main and saved < len(history):
         store.save(take(model, optimizer, history))
@@ -100,7 +105,7 @@ def search_epochs(
 def run_epoch(
     model: nn.Module,
     step: Callable[[Batch], Tensor],
-    schedule: Callable[[int], None],
+    begin_step: Callable[[int], None],
     task: Task,
     settings: Settings,
     epoch: int,
@@ -108,7 +113,7 @@ def run_epoch(
     """Train on every example once, and on the copies of the epoch.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
-    :param schedule: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
+    :param begin_step: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
     """
     device = next(model.parameters()).device
     model.train()
@@ -120,7 +125,7 @@ def run_epoch(
         by_sentence = getattr(getattr(model, "encoder", None), "shares", False)
         batches = train.shuffled_batches(*order, by_sentence=by_sentence)
         for number, batch in enumerate(batches, start=first):
-            schedule(number)
+            begin_step(number)
             totals += step(batch)
     loss, penalty, correct = (task.team.add(totals) / len(train)).tolist()
     if not loss < float("inf"):
@@ -133,7 +138,7 @@ def run_epoch(
         logits = predict_logits(model, task.dev)
         accuracy, macro_f1 = _score_dev(logits, task.dev)
         record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1, dev_logits=logits)
-    return task.team.share_object(record)
+    return task.team.share(record)
 
 
 def _begin(
@@ -147,27 +152,14 @@ def _begin(
     return restore(checkpoint, model, optimizer) if checkpoint else []
 
 
-def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int) -> Callable[[int], None]:
-    """Return the schedule, which is asked before each step, so that it also reports the steps done before."""
-
-    def report(number: int) -> None:
-        observer.on_step(number - 1, n_steps)
-        schedule(number)
-
-    return report
-
-
 def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     """Return the steps of the first epochs; an epoch in which some copies find no partner may have fewer."""
     return epochs * math.ceil(task.n_rows / settings.batch_size)
 
 
-def _next_checkpoint(model: nn.Module, task: Task, settings: Settings, saved: int, epochs: int) -> int:
-    """Return the epoch whose checkpoint follows that of the epoch `saved`."""
+def _epochs_between_checkpoints(model: nn.Module, task: Task, settings: Settings) -> int:
     is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
-    enough = count_steps(task, settings, saved) + (_CHECKPOINT_STEPS if is_large else 1)
-    later = range(saved + 1, epochs)
-    return next((epoch for epoch in later if count_steps(task, settings, epoch) >= enough), epochs)
+    return math.ceil(_CHECKPOINT_STEPS / count_steps(task, settings, 1)) if is_large else 1
 
 
 def _is_over(history: Sequence[EpochRecord], task: Task, settings: Settings) -> bool:
@@ -203,17 +195,25 @@ def _seeded(seed: int, model: nn.Module, rank: int) -> Iterator[torch.Generator]
 
 def reserve_copies(task: Task) -> Task:
     """Return the task with space for copies in its weights and supervision: CUDA graphs need tensors that stay in place."""
-    if task.contrast is None:
+    contrast, supervision = task.contrast, task.supervision
+    if contrast is None:
         return task
-    known, room = len(task.contrast.sentences), task.contrast.n_copies(len(task.train))
-    weights = torch.ones(known) if task.weights is None else task.weights
-    weights = functional.pad(weights, (0, room))
-    return replace(task, weights=weights, supervision=_reserve_supervision(task, known, room))
+    known, room = len(contrast.sentences), contrast.n_copies(len(task.train))
+    weights = functional.pad(torch.ones(known) if task.weights is None else task.weights, (0, room))
+    if supervision is not None:
+        more = (0, task.n_words - supervision.expected.shape[1], 0, room)
+        supervision = replace(
+            supervision,
+            expected=functional.pad(supervision.expected, more),
+            supervised=functional.pad(supervision.supervised, more),
+            weights=torch.cat([torch.ones(known), torch.full((room,), contrast.options.weight)]),
+        )
+    return replace(task, weights=weights, supervision=supervision)
 
 
 def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     """Return what an epoch trains on, and set weights and expectations of its copies in place."""
-    contrast = task.contrast
+    contrast, supervision = task.contrast, task.supervision
     if contrast is None:
         return task.train
     generator = torch.Generator().manual_seed(epoch_seed(task.seed, f"{task.stage}/contrast", epoch))
@@ -221,26 +221,11 @@ def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     if copies is None:
         return task.train
     assert task.weights is not None
-    origin = copies.origin.to(task.weights.device)
-    known = len(contrast.sentences)
-    task.weights[known : known + len(origin)] = task.weights[origin] * contrast.options.weight
-    if task.supervision is not None:
-        _move_expectations(task.supervision, contrast, copies, origin)
+    origin, shift, kept = (each.to(task.weights.device) for each in (copies.origin, copies.shift, copies.kept))
+    own = slice(len(contrast.sentences), len(contrast.sentences) + len(origin))
+    task.weights[own] = task.weights[origin] * contrast.options.weight
+    if supervision is not None:
+        # A copy is expected to attend as its instance is, at the words' new places.
+        for values in (supervision.expected, supervision.supervised):
+            values[own] = shift_rows(values[origin], shift, kept)
     return contrast.append(task.train, copies.data)
-
-
-def _reserve_supervision(task: Task, known: int, room: int) -> Supervision | None:
-    supervision = task.supervision
-    if supervision is None or task.contrast is None:
-        return None
-    more = (0, task.n_words - supervision.expected.shape[1], 0, room)
-    weights = torch.cat([torch.ones(known), torch.full((room,), task.contrast.options.weight)])
-    expected, supervised = functional.pad(supervision.expected, more), functional.pad(supervision.supervised, more)
-    return replace(supervision, expected=expected, supervised=supervised, weights=weights)
-
-
-def _move_expectations(supervision: Supervision, contrast: Contrast, copies: Copies, origin: Tensor) -> None:
-    """Expect of a copy what is expected of its instance, at the words' new places."""
-    known, shift, kept = len(contrast.sentences), copies.shift.to(origin.device), copies.kept.to(origin.device)
-    for values in (supervision.expected, supervision.supervised):
-        values[known : known + len(origin)] = shift_rows(values[origin], shift, kept)
