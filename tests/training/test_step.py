@@ -16,7 +16,7 @@ from pssa import models
 from pssa.evaluation import predict_logits
 from pssa.models import Batch, IndexedCorpus, WordTable
 from pssa.training import Settings, Task, Team, fit
-from pssa.training.step import Schedule, Step, cut, new_optimizer, trainable
+from pssa.training.step import Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
 NewModel = Callable[[], nn.Module]
@@ -96,7 +96,7 @@ def test_a_training_in_parts_ends_with_the_same_weights(steady_model: NewModel, 
 def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
     """What a step of this number follows, of four in which gamma rises where it does."""
     step = still_step(model, task)
-    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(step_number)
+    step.schedule(step_number, 4)
     step.accumulate(everything(task), len(task.train))
     found = model.get_parameter("match").grad
     assert found is not None
@@ -122,7 +122,7 @@ def test_a_step_reads_its_ramped_gamma_from_the_schedules_tensor(steady_model: N
     step = still_step(steady_model(), task)
     held = step.gamma
     place = held.data_ptr()
-    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(2)
+    step.schedule(2, 4)
     assert (held.data_ptr(), float(held)) == (place, 4.0)
 
 
@@ -221,11 +221,10 @@ def test_no_part_of_a_step_waits(monkeypatch: pytest.MonkeyPatch, supervised: Ta
     # These read the memory of the CPU directly, past every mode.
     for name in ("tolist", "numpy", "cpu"):
         monkeypatch.setattr(Tensor, name, None, raising=False)
-    schedule = Schedule(step.optimizer, settings, steps=2)
     with NoWaiting():  # type: ignore[no-untyped-call]
-        schedule(1)
+        step.schedule(1, 2)
         sums = step(batch)
-        schedule(2)
+        step.schedule(2, 2)
         sums += step(batch)
         with pytest.raises(AssertionError, match="waits in _local_scalar_dense"):
             bool(sums[0] > 0)

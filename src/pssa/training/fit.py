@@ -27,7 +27,7 @@ from pssa.training.contrast import shift_rows
 from pssa.training.graphs import RecordedStep, records
 from pssa.training.observers import Observer
 from pssa.training.parallel import Team
-from pssa.training.step import Schedule, Step, new_optimizer
+from pssa.training.step import Step, new_optimizer
 from pssa.training.task import Settings, Task
 
 _CHECKPOINT_STEPS = 20  # between two checkpoints of a large model, at least
@@ -64,13 +64,11 @@ def _fit(
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    steps = count_steps(task, settings, max(epochs, task.horizon))
-    schedule = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
-    n_steps = count_steps(task, settings, epochs)
+    n_steps, horizon = (count_steps(task, settings, n) for n in (epochs, max(epochs, task.horizon)))
 
     def begin_step(number: int) -> None:
         observer.on_step(number - 1, n_steps)
-        schedule(number)
+        plain.schedule(number, horizon)
 
     observer.on_stage(task.stage, epochs)
     for record in history:
@@ -113,7 +111,7 @@ def run_epoch(
     """Train on every example once, and on the copies of the epoch.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
-    :param begin_step: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
+    :param begin_step: is called with the number of each step before it, from 1 over all epochs.
     """
     device = next(model.parameters()).device
     model.train()
