@@ -169,13 +169,11 @@ def test_special_tokens_in_a_text_are_words_like_others(kind: str) -> None:
     assert not set(table.positions[table.real].tolist()) & set(TOKENIZERS[kind].all_special_ids)
 
 
-def test_labels_corpora_and_tokenizers_that_cannot_serve_are_refused() -> None:
+def test_an_unknown_label_and_an_empty_corpus_are_refused() -> None:
     with pytest.raises(InputError, match="label 'negative' is not one of"):
         cutter("word_piece").features([LAPTOPS], ("positive",))
     with pytest.raises(InputError, match="the corpus is empty"):
         index(cutter("word_piece"))
-    with pytest.raises(InputError, match="object is a slow tokenizer"):
-        PieceCutter(object(), 512)
 
 
 def read_back(kind: str, pieces: list[str]) -> str:

@@ -46,14 +46,6 @@ class PlainTokenizer:
 
     tokenizer: Any
 
-    def __post_init__(self) -> None:
-        name = type(self.tokenizer).__name__
-        if not getattr(self.tokenizer, "is_fast", False):
-            raise InputError(f"{name} is a slow tokenizer; use a fast one (an encoder with a tokenizer.json)")
-        for token in ("mask", "pad"):
-            if getattr(self.tokenizer, f"{token}_token_id") is None:
-                raise InputError(f"{name} has no {token} token; use an encoder pretrained to fill in masked words")
-
     @property
     def unknown_id(self) -> int:
         """Id of the unknown token; of the mask token if the tokenizer reads bytes and has none."""

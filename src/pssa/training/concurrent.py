@@ -90,18 +90,21 @@ def run_concurrently(
                 relay.stop()
 
 
-class EpochLimit:
-    """How many epochs a training is certain to need, while the search for their number goes on."""
+class EpochLimit(Observer):
+    """How many epochs a training is certain to need, while the search for their number goes on; it observes the search."""
 
-    def __init__(self) -> None:
+    def __init__(self, smoothing: int) -> None:
+        self._smoothing = smoothing
+        self._history: list[EpochRecord] = []
         self._changed = threading.Condition()
         self._epochs = 0
         self._is_over = False
 
-    def raise_to(self, epochs: int) -> None:
-        """Let trainings go on to this epoch."""
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Let trainings go on to the epochs that are certain by now."""
+        self._history.append(record)
         with self._changed:
-            self._epochs = max(self._epochs, epochs)
+            self._epochs = max(self._epochs, certain_epochs(self._history, self._smoothing))
             self._changed.notify_all()
 
     def end(self) -> None:
@@ -119,19 +122,6 @@ class EpochLimit:
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or self._epochs > epochs)
             return 0 if self._is_over else self._epochs
-
-
-class LimitRaiser(Observer):
-    """An observer of a search that raises the limit of a training beside it."""
-
-    def __init__(self, limit: EpochLimit, smoothing: int) -> None:
-        self._limit, self._smoothing = limit, smoothing
-        self._history: list[EpochRecord] = []
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Raise the limit to the epochs that are certain by now."""
-        self._history.append(record)
-        self._limit.raise_to(certain_epochs(self._history, self._smoothing))
 
 
 @contextmanager
