@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
 from tests.runs.interrupted import Interrupting
-from tests.training.conftest import parameters
-from torch import nn
+from tests.training.toys import Memory, new_model, parameters
 
 from pssa.models import IndexedCorpus
 from pssa.training import Settings, Supervision, Task, fit
@@ -18,7 +15,6 @@ from pssa.training.contrast import Contrast, ContrastOptions
 from pssa.training.fit import count_steps, reserve_copies, rows_of_epoch
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
-NewModel = Callable[[], nn.Module]
 
 
 @pytest.fixture
@@ -65,10 +61,8 @@ def test_epochs_differ_and_each_is_drawn_alike_again(contrast_task: Task) -> Non
     assert count_steps(task, SETTINGS, 3) == 7 + 7 + 7
 
 
-def test_a_stopped_training_resumes_alike(
-    new_model: NewModel, contrast_task: Task, new_store: Callable[[], Any]
-) -> None:
-    whole, resumed, store = new_model(), new_model(), new_store()
+def test_a_stopped_training_resumes_alike(contrast_task: Task) -> None:
+    whole, resumed, store = new_model(), new_model(), Memory()
     fit(whole, contrast_task, SETTINGS, 3)
     with pytest.raises(KeyboardInterrupt):
         fit(new_model(), contrast_task, SETTINGS, 3, store, Interrupting(1))

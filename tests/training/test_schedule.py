@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.training.conftest import supervise_last
+from tests.training.toys import supervise_last
 from torch import nn
 
 from pssa import models
