@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
+from tests.models.waiting import NoWaiting
 from tests.training.toys import Memory, new_model, parameters, steady_model, supervise_last
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from pssa import models
 from pssa.evaluation import predict_logits
@@ -195,15 +194,6 @@ def test_layers_on_top_of_an_encoder_can_have_a_rate_of_their_own() -> None:
     assert {id(one) for one in head["params"]} == {id(one) for one in model.output.parameters()}
     (every,) = new_optimizer(model, SETTINGS).param_groups
     assert len(every["params"]) == 4
-
-
-class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what needs a tensor's values on the host: item, bool, and results whose size depends on them."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = func.overloadpacket.__name__
-        assert name not in ("_local_scalar_dense", "nonzero", "masked_select", "equal"), f"waits in {name}"
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, replace(SETTINGS, accumulation=2, precision="bfloat16")])
