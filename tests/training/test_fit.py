@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -219,7 +220,7 @@ def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(task: Task) -> N
         fit(model, task, SETTINGS, 1)
 
 
-def searched(task: Task, scores: list[float], store: Memory | None = None, **settings: int) -> tuple[int, list[float]]:
+def searched(task: Task, scores: list[float], store: Memory | None = None, **settings: Any) -> tuple[int, list[float]]:
     """The best epoch, and the scores of the epochs that were trained, where development data give these scores."""
     script = iter(scores)
     task = replace(task, dev=task.train, score=lambda model, dev: (0.5, next(script)))

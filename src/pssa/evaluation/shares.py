@@ -80,8 +80,8 @@ class ShareEstimator:
             return np.stack([generator.dirichlet(row + _JEFFREYS, size=n_draws) for row in rows], axis=1)
 
         if condition <= _MAX_CONDITION:
-            self._map = np.linalg.inv(counts / counts.sum(axis=1, keepdims=True))
-            self._maps = np.linalg.inv(draw(counts, _N_DRAWS))
+            self._map = np.asarray(np.linalg.inv(counts / counts.sum(axis=1, keepdims=True)))
+            self._maps = np.asarray(np.linalg.inv(draw(counts, _N_DRAWS)))
             return
         self.uses_predictive_values = True
         answered = counts.T + _JEFFREYS
