@@ -199,7 +199,7 @@ class PieceCutter:
                 hidden[row, list(example.hidden)] = True
         candidates = np.zeros_like(hidden)
         candidates[pieces.rows[is_word], pieces.words[is_word]] = ~is_aspect[is_word]
-        is_masked = is_word & hidden[pieces.rows, pieces.words]
+        is_masked = is_word & hidden[pieces.rows, np.maximum(pieces.words, 0)]
         counts, n_aspect = (np.bincount(rows, minlength=n) for rows in (pieces.rows, pieces.rows[is_aspect]))
         second = len(before) + counts + len(between)  # where the aspect follows
         widths = second + (n_aspect + len(after)) * self.pair
