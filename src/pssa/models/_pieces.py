@@ -162,19 +162,17 @@ class PieceCutter:
         is_read = np.ones(len(pieces.rows), dtype=bool)
         for row in too_long:
             part = pieces.of(row)
-            first, end = self._window(np.flatnonzero(is_aspect[part]).tolist(), int(counts[row]), room)
             is_read[part] = False
+            places = np.flatnonzero(is_aspect[part]).tolist()
+            first, end = places[0], places[-1] + 1
+            spare = room - (end - first) - len(places) * self.pair
+            if spare < 0:
+                end = first + room // (1 + self.pair)
+            else:
+                left = min(first, max(spare // 2, spare - (counts[row] - end)))
+                first, end = first - left, end + spare - left
             is_read[part.start + first : part.start + end] = True
         return pieces.take(is_read)
-
-    def _window(self, aspect: Sequence[int], count: int, room: int) -> Span:
-        """Return which of the `count` pieces of an example are read; the aspect has those at the given places."""
-        first, end = aspect[0], aspect[-1] + 1
-        spare = room - (end - first) - len(aspect) * self.pair
-        if spare < 0:
-            return first, first + room // (1 + self.pair)
-        left = min(first, max(spare // 2, spare - (count - end)))
-        return first - left, end + spare - left
 
     def _describe_lost(self, cut: _Pieces, read: _Pieces, aspects: Array) -> str:
         """Return a warning about sentences that are not read as a whole."""

@@ -48,43 +48,40 @@ def fit(
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
+    listener, store = observer or Observer(), store if task.team.is_main else None
     # Copies may have pieces that are not in the corpus.
     trims = settings.share_sentences and task.contrast is None
     with models.train_rows(model, task.train) if trims else nullcontext():
-        return _fit(model, task, settings, epochs, store, observer or Observer())
+        device = next(model.parameters()).device
+        task = reserve_copies(task).to(device)
+        recorded = records(model, device, settings, task)
+        optimizer = new_optimizer(model, settings, recorded)
+        history = _begin(model, optimizer, store, task.team)
+        plain = Step(model, optimizer, task, settings)
+        step = RecordedStep(plain) if recorded else plain
+        n_steps, horizon = (count_steps(task, settings, n) for n in (epochs, max(epochs, task.horizon)))
+        is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
+        interval = math.ceil(_CHECKPOINT_STEPS / count_steps(task, settings, 1)) if is_large else 1  # of checkpoints
+        saved = len(history)
 
+        def begin_step(number: int) -> None:
+            listener.on_step(number - 1, n_steps)
+            plain.schedule(number, horizon)
 
-def _fit(
-    model: nn.Module, task: Task, settings: Settings, epochs: int, store: CheckpointStore | None, observer: Observer
-) -> list[EpochRecord]:
-    team = task.team
-    task = reserve_copies(task).to(next(model.parameters()).device)
-    recorded = records(model, next(model.parameters()).device, settings, task)
-    optimizer = new_optimizer(model, settings, recorded)
-    history = _begin(model, optimizer, store, team)
-    plain = Step(model, optimizer, task, settings)
-    step = RecordedStep(plain) if recorded else plain
-    n_steps, horizon = (count_steps(task, settings, n) for n in (epochs, max(epochs, task.horizon)))
-
-    def begin_step(number: int) -> None:
-        observer.on_step(number - 1, n_steps)
-        plain.schedule(number, horizon)
-
-    observer.on_stage(task.stage, epochs)
-    for record in history:
-        observer.on_epoch(record)
-    saved, rarely = len(history), _epochs_between_checkpoints(model, task, settings)
-    while len(history) < epochs and not _is_over(history, task, settings):
-        history.append(run_epoch(model, step, begin_step, task, settings, len(history) + 1))
-        is_last = len(history) == epochs
-        if store and team.is_main and (is_last or len(history) - saved >= rarely):
-            store.save(take(model, None if is_last else optimizer, history))
-            saved = len(history)
-        observer.on_epoch(history[-1])
-    if store and team.is_main and saved < len(history):
-        store.save(take(model, optimizer, history))
-    optimizer.zero_grad(set_to_none=True)
-    model.eval()
+        listener.on_stage(task.stage, epochs)
+        for record in history:
+            listener.on_epoch(record)
+        while len(history) < epochs and not _is_over(history, task, settings):
+            history.append(run_epoch(model, step, begin_step, task, settings, len(history) + 1))
+            is_last = len(history) == epochs
+            if store and (is_last or len(history) - saved >= interval):
+                store.save(take(model, None if is_last else optimizer, history))
+                saved = len(history)
+            listener.on_epoch(history[-1])
+        if store and saved < len(history):
+            store.save(take(model, optimizer, history))
+        optimizer.zero_grad(set_to_none=True)
+        model.eval()
     return history
 
 
@@ -134,8 +131,10 @@ def run_epoch(
         record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1)
     elif task.dev:
         logits = predict_logits(model, task.dev)
-        accuracy, macro_f1 = _score_dev(logits, task.dev)
-        record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1, dev_logits=logits)
+        labels = [str(number) for number in range(logits.shape[1])]
+        gold, found = ([labels[number] for number in ids.tolist()] for ids in (task.dev.labels, logits.argmax(dim=1)))
+        scores = score(gold, found, labels)
+        record = replace(record, dev_accuracy=scores.accuracy, dev_macro_f1=scores.macro_f1, dev_logits=logits)
     return task.team.share(record)
 
 
@@ -143,7 +142,7 @@ def _begin(
     model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore | None, team: Team
 ) -> list[EpochRecord]:
     """Give every process the main one's checkpoint or parameters, and return the history so far."""
-    checkpoint = store.load() if store and team.is_main else None
+    checkpoint = store.load() if store else None
     if team.is_main and team.size > 1 and checkpoint is None:
         checkpoint = take(model, optimizer, [])
     checkpoint = team.broadcast(checkpoint)
@@ -155,23 +154,11 @@ def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     return epochs * math.ceil(task.n_rows / settings.batch_size)
 
 
-def _epochs_between_checkpoints(model: nn.Module, task: Task, settings: Settings) -> int:
-    is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
-    return math.ceil(_CHECKPOINT_STEPS / count_steps(task, settings, 1)) if is_large else 1
-
-
 def _is_over(history: Sequence[EpochRecord], task: Task, settings: Settings) -> bool:
     """Whether a search has run out of patience, or somebody ends the training."""
     if task.dev and history and len(history) - best_epoch(history, settings.smoothing) >= settings.patience:
         return True
     return task.goes_on is not None and not task.goes_on(len(history))
-
-
-def _score_dev(logits: Tensor, dev: IndexedCorpus) -> tuple[float, float]:
-    labels = tuple(str(number) for number in range(logits.shape[1]))
-    gold, predicted = ([labels[number] for number in ids] for ids in (dev.labels.tolist(), logits.argmax(1).tolist()))
-    scores = score(gold, predicted, labels)
-    return scores.accuracy, scores.macro_f1
 
 
 @contextmanager

@@ -257,18 +257,15 @@ def show_training(
 
     :param progress: None: show it in a terminal or a notebook; True: write lines where there is neither; False: show nothing.
     """
-    display = _choose_display(progress) if Team.from_environment().is_main else None
+    display: TrainingProgress | NotebookProgress | None = None
+    if progress is not False and Team.from_environment().is_main:
+        if is_notebook():
+            display = NotebookProgress()
+        elif progress or sys.stderr.isatty():
+            display = TrainingProgress()
     if display is None:
         yield observer or Observer(), on_vectors
         return
     with display:
         group = ObserverGroup((observer, display) if observer else (display,))
         yield group, on_vectors or display.on_vectors
-
-
-def _choose_display(progress: bool | None) -> TrainingProgress | NotebookProgress | None:
-    if progress is False:
-        return None
-    if is_notebook():
-        return NotebookProgress()
-    return TrainingProgress() if progress or sys.stderr.isatty() else None
