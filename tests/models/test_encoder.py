@@ -106,14 +106,10 @@ def test_weights_in_half_the_space_still_know_far_positions() -> None:
 
 
 @pytest.mark.parametrize("variant", ENCODERS)
-def test_double_precision_stays(variant: str) -> None:
+def test_double_precision_stays_and_a_model_knows_its_mask_token(variant: str) -> None:
     model = build(variant, tiny_encoder()).double()
     assert predict(model, index(variant).batch(torch.arange(5))).logits.dtype == torch.float64
-
-
-@pytest.mark.parametrize("variant", ENCODERS)
-def test_a_model_knows_its_mask_token(variant: str) -> None:
-    assert build(variant, tiny_encoder("roberta")).mask_id == tiny_encoder("roberta").tokenizer.mask_token_id
+    assert model.mask_id == tiny_encoder().tokenizer.mask_token_id
 
 
 @every_architecture

@@ -162,13 +162,6 @@ def test_an_aspect_that_the_tokenizer_drops_is_an_unknown_token_in_its_place() -
     assert table.candidates.int().tolist() == [[1, 0, 1, 0]], "a word without a piece cannot be attended"
 
 
-def test_special_tokens_in_a_text_are_words_like_others(kind: str) -> None:
-    example = Example.from_text("the [SEP] is <mask> </s>", (0, 3))
-    table = index(cutter(kind), example).table
-    assert set(range(len(example.words))) <= set(table.word_of[0].tolist())
-    assert not set(table.positions[table.real].tolist()) & set(TOKENIZERS[kind].all_special_ids)
-
-
 def test_an_unknown_label_and_an_empty_corpus_are_refused() -> None:
     with pytest.raises(InputError, match="label 'negative' is not one of"):
         cutter("word_piece").features([LAPTOPS], ("positive",))
