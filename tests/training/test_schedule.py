@@ -89,8 +89,9 @@ def test_a_rate_that_is_a_tensor_stays_the_same_tensor(task: Task) -> None:
 def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(task: Task, settings: Settings) -> None:
     task = replace(task, supervision=replace(supervise_last(task.train, 8.0), rising=4))
     step = step_with(torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0), task, settings)
-    reached = []
+    reached, held = [], step.gamma  # a recorded step holds on to the tensor
     for number in range(1, 7):
         step.schedule(number, 6)
-        reached.append(float(step.gamma))
+        reached.append(float(held))
     assert reached == [2, 4, 6, 8, 8, 8]
+    assert step.gamma is held

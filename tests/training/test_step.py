@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from tests.models.waiting import NoWaiting
-from tests.training.toys import Memory, new_model, parameters, steady_model, supervise_last
+from tests.training.toys import new_model, parameters, steady_model, supervise_last
 from torch import Tensor, nn
 
 from pssa import models
@@ -82,14 +82,6 @@ def test_a_step_in_parts_is_the_same_step(supervised: Task, accumulation: int) -
         torch.testing.assert_close(other.grad, one.grad, rtol=1e-5, atol=1e-7)
 
 
-def test_a_training_in_parts_ends_with_the_same_weights(supervised: Task) -> None:
-    whole, parted = steady_model(), steady_model()
-    expected = fit(whole, supervised, SETTINGS, 3)
-    history = fit(parted, supervised, replace(SETTINGS, accumulation=3), 3)
-    torch.testing.assert_close(parameters(parted), parameters(whole), atol=1e-5, rtol=0)
-    assert [record.loss for record in history] == pytest.approx([record.loss for record in expected], abs=1e-5)
-
-
 def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
     """What a step of this number follows, of four in which gamma rises where it does."""
     step = still_step(model, task)
@@ -111,32 +103,6 @@ def test_a_ramped_gamma_follows_the_step(supervised: Task, number: int, gamma: f
     usual = gradient_at(steady_model(), with_gamma(supervised, gamma), number)
     assert torch.equal(ramped, usual)  # powers of two times small numbers: no rounding comes between
     assert not torch.equal(ramped, gradient_at(steady_model(), with_gamma(supervised, gamma + 1), number))
-
-
-def test_a_step_reads_its_ramped_gamma_from_the_schedules_tensor(supervised: Task) -> None:
-    # What a recorded step holds on to must stay where it is; only its value changes.
-    task = with_gamma(supervised, 8.0, rising=4)
-    step = still_step(steady_model(), task)
-    held = step.gamma
-    place = held.data_ptr()
-    step.schedule(2, 4)
-    assert (held.data_ptr(), float(held)) == (place, 4.0)
-
-
-def test_a_ramp_that_is_over_at_the_first_step_is_no_ramp(supervised: Task) -> None:
-    ramped, usual = steady_model(), steady_model()
-    fit(ramped, with_gamma(supervised, 2.0, rising=1), SETTINGS, 2)
-    fit(usual, with_gamma(supervised, 2.0), SETTINGS, 2)
-    assert torch.equal(parameters(ramped), parameters(usual))
-
-
-def test_a_resumed_training_goes_on_with_the_gamma_it_had_reached(supervised: Task) -> None:
-    task, whole, resumed = with_gamma(supervised, 8.0, rising=12), steady_model(), steady_model()
-    store, cut_off = Memory(), Memory()
-    expected = fit(whole, task, SETTINGS, 4, store)
-    cut_off.saved = store.saved[:2]
-    assert fit(resumed, task, SETTINGS, 4, cut_off) == expected
-    assert torch.equal(parameters(resumed), parameters(whole))
 
 
 class Watched(nn.Module):
