@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.cutting import TOKENIZERS, cutter, index, tokens, word_of
 from tests.models.tokenizers import KINDS
 from tokenizers import AddedToken
 
@@ -18,7 +17,28 @@ from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.features import PADDING, SECOND, SPECIAL
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 from pssa.models._pieces import PieceCutter
+
+TOKENIZERS = {kind: make() for kind, make in KINDS.items()}
+
+
+def cutter(kind: str, max_positions: int = 512, pair: bool = False) -> PieceCutter:
+    return PieceCutter(TOKENIZERS[kind], max_positions, pair)
+
+
+def index(cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
+    return IndexedCorpus.of(cutter.features(examples, DEFAULT_LABELS))
+
+
+def tokens(cutter: PieceCutter, example: Example) -> str:
+    """What is read of the example, special tokens and second segment included."""
+    return " ".join(cutter.tokenizer.convert_ids_to_tokens(index(cutter, example).table.positions[0].tolist()))
+
+
+def word_of(cutter: PieceCutter, example: Example) -> list[int]:
+    return list(index(cutter, example).table.word_of[0].tolist())
+
 
 LAPTOPS = Example.from_text("the laptops is bad", (4, 11), label="negative")
 SHORT = Example.from_text("good food", (5, 9), label="positive")
