@@ -298,9 +298,11 @@ class Hub:
     def __init__(self, cached: Path | None, online: Path | None) -> None:
         self.cached, self.online = cached, online
         self.calls: list[str] = []
+        self.patterns: dict[str, list[str]] = {}
 
     def __call__(self, name: str, local_files_only: bool = False, **patterns: list[str]) -> str:
         self.calls.append("cache" if local_files_only else "network")
+        self.patterns |= patterns
         found = self.cached if local_files_only else self.online
         if found is None:
             raise FileNotFoundError(f"{name} is not here\nsecond line")
@@ -378,37 +380,10 @@ def test_a_name_that_cannot_be_fetched_is_refused_with_the_reason(monkeypatch: p
 
 
 def test_only_text_and_safetensors_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    def fetch(name: str, local_files_only: bool = False, **patterns: Any) -> str:
-        if local_files_only:
-            raise FileNotFoundError(name)
-        asked.update(patterns)
-        return str(tmp_path)
-
     write_encoder(tmp_path)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
-    Pretrained.open("someone/encoder")
+    hub = Hub(None, tmp_path)
+    open_from(hub, monkeypatch)
     client: Any = huggingface_hub.utils
-    wanted = client.filter_repo_objects(
-        [
-            "config.json",
-            "vocab.txt",
-            "spiece.model",
-            "model.safetensors",
-            "model-00001-of-00002.safetensors",
-            "pytorch_model.bin",
-            "model.fp16.safetensors",
-            "onnx/config.json",
-            "tf_model.h5",
-            "modeling.py",
-        ],
-        **asked,
-    )
-    assert list(wanted) == [
-        "config.json",
-        "vocab.txt",
-        "spiece.model",
-        "model.safetensors",
-        "model-00001-of-00002.safetensors",
-    ]
+    wanted = ["config.json", "vocab.txt", "spiece.model", "model.safetensors", "model-00001-of-00002.safetensors"]
+    others = ["pytorch_model.bin", "model.fp16.safetensors", "onnx/config.json", "tf_model.h5", "modeling.py"]
+    assert list(client.filter_repo_objects(wanted + others, **hub.patterns)) == wanted

@@ -19,7 +19,7 @@ from pssa.errors import InputError
 from pssa.models import Batch, Heads, Pretrained
 from pssa.models._refinement import Refinement, above, attention_of, below, prepare
 
-# Positions: [CLS], two of the aspect, three candidates. Of the rows, the aspect's two count.
+# Positions: [CLS], two of the aspect, three candidates. The aspect's two rows count.
 CANDIDATES = torch.tensor([[False, False, False, True, True, True]])
 ROWS = torch.tensor([[False, True, True, False, False, False]])
 EVEN, PEAKED = [0.0, 0.0, 0.7, 0.1, 0.1, 0.1], [0.3, 0.3, 0.3, 0.0, 0.1, 0.0]

@@ -71,7 +71,7 @@ class PieceCutter:
     def features(self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None) -> Features:
         """Turn examples into arrays for models whose positions are pieces.
 
-        Of a sentence that is too long the encoder reads a window around the aspect; one warning counts these sentences.
+        The encoder reads a window around the aspect of a sentence that is too long; one warning counts these sentences.
 
         :param read: what `read` returned for the examples, if that is known.
         """

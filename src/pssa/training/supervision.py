@@ -48,7 +48,7 @@ class Supervision:
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
     """Return the (B,) negative log-likelihood of each example, counted `weights[index]` times.
 
-    Of a tagger it is the sum over the words of a sentence.
+    For a tagger it is the sum over the words of a sentence.
     """
     logits, labels = prediction.logits.float(), batch.labels
     if labels.dim() > 1:
