@@ -135,7 +135,11 @@ def team(device: torch.device) -> Iterator[Team]:
         return
     on_gpu = device.type == "cuda"
     if on_gpu:
-        torch.cuda.set_device(_own_gpu(found))
+        place, n_gpus = int(os.environ.get("LOCAL_RANK", found.rank)), torch.cuda.device_count()
+        if place >= n_gpus:
+            remedy = f"there are {n_gpus}, start that many processes at most or set device to cpu"
+            raise InputError(f"process {place} of this machine has no GPU of its own; {remedy}")
+        torch.cuda.set_device(place)
     # Its functions have the open group as a default; imported later, they would keep it alive, and its threads, beyond the end.
     import_module("torch.distributed.nn")
     # A separate name: a second group would find the addresses of the first under the default one, and wait for ever.
@@ -153,14 +157,6 @@ def _meeting_place() -> Any:
 
     store, _, _ = next(rendezvous("env://"))
     return store
-
-
-def _own_gpu(found: Team) -> int:
-    place, n_gpus = int(os.environ.get("LOCAL_RANK", found.rank)), torch.cuda.device_count()
-    if place >= n_gpus:
-        remedy = f"there are {n_gpus}, start that many processes at most or set device to cpu"
-        raise InputError(f"process {place} of this machine has no GPU of its own; {remedy}")
-    return place
 
 
 def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
