@@ -8,7 +8,8 @@ allocate what they need; the second is recorded and replayed, like all that foll
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
 from threading import get_ident
@@ -50,6 +51,15 @@ class _Recorder:
     def _stream(self) -> torch.cuda.Stream:
         return torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
+    @contextmanager
+    def _on_stream(self) -> Iterator[None]:
+        """Compute on the stream of all recordings, after what was queued before and before what is queued later."""
+        current = torch.cuda.current_stream()
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            yield
+        current.wait_stream(self._stream)
+
 
 def records(model: nn.Module, device: torch.device, settings: Settings, task: Task) -> bool:
     """Return whether steps are recorded: of a model whose steps never wait for the host, by one process on a GPU."""
@@ -72,13 +82,9 @@ class RecordedStep(_Recorder):
 
     def __call__(self, batch: Batch) -> Tensor:
         """(3,) sums of loss, penalty and right predictions, left on the device."""
-        current = torch.cuda.current_stream()
-        self._stream.wait_stream(current)
-        # One stream for all steps: gradients are accumulated on the stream that they were first computed on.
-        with torch.cuda.stream(self._stream):
-            sums = self._run(batch)
-        current.wait_stream(self._stream)
-        return sums
+        # Also the first steps: gradients are accumulated on the stream that they were first computed on.
+        with self._on_stream():
+            return self._run(batch)
 
     def _run(self, batch: Batch) -> Tensor:
         n_rows, width = batch.positions.shape
@@ -105,18 +111,24 @@ class RecordedStep(_Recorder):
             aspect=batch.aspect.new_zeros(n_rows, self._n_aspect),
             candidates=batch.candidates.new_zeros(n_rows, self._n_words),
         )
+        sums = torch.zeros(3, device=self._step.device)
         self._step.optimizer.zero_grad(set_to_none=True)
-        graph = torch.cuda.CUDAGraph()
-        # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
         try:
-            with torch.device(self._step.device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
-                sums = self._step(place)
+            replay = self._capture(lambda: sums.copy_(self._step(place)))
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:
             # Random numbers and streams are in an unknown state after this, so continuing could give wrong results silently.
             raise PssaError(f"a step of this model cannot be recorded: {error}; set graphs to false") from error
-        return _Recording(graph.replay, place, sums)
+        return _Recording(replay, place, sums)
+
+    def _capture(self, run: Callable[[], Any]) -> Callable[[], None]:
+        """Record what `run` launches, and return what replays it."""
+        graph = torch.cuda.CUDAGraph()
+        # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
+        with torch.device(self._step.device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+            run()
+        return graph.replay
 
 
 class RecordedEncoder(_Recorder):
@@ -178,13 +190,11 @@ class RecordedEncoder(_Recorder):
 
         `torch.cuda.graph` would also release cached memory, which takes longer than recording.
         """
-        graph, current = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
-        self._stream.wait_stream(current)
-        with torch.device(device), torch.cuda.stream(self._stream):
+        graph = torch.cuda.CUDAGraph()
+        with torch.device(device), self._on_stream():
             graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
             try:
                 run()
             finally:
                 graph.capture_end()
-        current.wait_stream(self._stream)
         return graph.replay
