@@ -17,6 +17,7 @@ from pssa.errors import InputError
 from pssa.evaluation.agreement import rank_words
 from pssa.evaluation.faithfulness import (
     COLUMNS,
+    Faithfulness,
     RemovalTargets,
     Remove,
     by_deletion,
@@ -31,6 +32,19 @@ pytestmark = pytest.mark.slow
 
 SENTENCE = "the screen is great and good and so bad"  # 2 + 1 + .25 - 1 = 2.25
 sentences = st.lists(st.lists(st.sampled_from([*WEIGHTS, "the", "is"]), max_size=7), min_size=1, max_size=5)
+
+
+def by_mask_from(*examples: Example) -> RemovalTargets:
+    """The sentences as the bag of words sees them, words being removed by the mask token."""
+    corpus = indexed(examples)
+    return RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+
+
+def measured(*examples: Example, scores: Tensor | None = None, seed: int = 0) -> Faithfulness:
+    """The faithfulness of the weights of the words, or of other scores."""
+    corpus = indexed(examples)
+    values = {"s": weight_scores(corpus) if scores is None else scores}
+    return measure_faithfulness(values, corpus.table.candidates, by_mask(BagOfWords(), corpus), seed)["s"]
 
 
 def ways(model: BagOfWords, examples: list[Example]) -> dict[str, Remove]:
@@ -59,18 +73,14 @@ def test_drops_are_those_worked_out_by_hand(way: str) -> None:
 
 def test_the_class_stays_the_one_predicted_from_the_whole_sentence() -> None:
     # 0.5 - 1 predicts class 1, whose probability falls when `bad` goes, although class 0 is then predicted.
-    corpus = indexed([example("a fine screen but bad")])
-    found = measure_faithfulness({"s": weight_scores(corpus)}, corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    first = found["s"].comprehensiveness["1"].value.mean
+    first = measured(example("a fine screen but bad")).comprehensiveness["1"].value.mean
     assert first == pytest.approx(probability(0.5) - probability(-0.5), abs=1e-6)
 
 
 def test_a_sentence_with_fewer_words_than_asked_for_gives_what_it_has() -> None:
-    corpus = indexed([example("great screen")])
-    found = measure_faithfulness({"s": weight_scores(corpus)}, corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    drop = probability(2) - probability(0)
-    assert [each.value.mean for each in found["s"].comprehensiveness.values()] == pytest.approx([drop] * 4, abs=1e-6)
-    assert [each.value.mean for each in found["s"].sufficiency.values()] == pytest.approx([0] * 4, abs=1e-7)
+    found, drop = measured(example("great screen")), probability(2) - probability(0)
+    assert [each.value.mean for each in found.comprehensiveness.values()] == pytest.approx([drop] * 4, abs=1e-6)
+    assert [each.value.mean for each in found.sufficiency.values()] == pytest.approx([0] * 4, abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +101,12 @@ def test_percentages_are_rounded_up(words: int, percent_50: int, percent_20: int
 
 
 def test_sentences_without_candidates_are_left_out() -> None:
-    examples = [example("screen"), example("great screen"), example("screen screen", "screen screen")]
-    corpus = indexed(examples)
-    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    assert looked.rows.tolist() == [1]
+    alone, twice = example("screen"), example("screen screen", "screen screen")
+    assert by_mask_from(alone, example("great screen"), twice).rows.tolist() == [1]
     with pytest.raises(InputError, match="none of the 2 sentences has a word"):
-        RemovalTargets.predict(corpus.table.candidates[[0, 2]], looked.remove)
+        by_mask_from(alone, twice)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", ["mask", "deletion"])
 @settings(max_examples=25, deadline=None)
 @given(drawn=sentences, seed=st.integers(0, 9))
@@ -144,10 +151,10 @@ def test_a_mask_token_with_a_weight_tells_the_ways_apart() -> None:
 @settings(max_examples=25, deadline=None)
 @given(words=st.lists(st.sampled_from(["great", "good", "fine", "so", "the"]), min_size=1, max_size=9))
 def test_of_words_that_all_speak_for_the_class_no_order_beats_that_by_weight(words: list[str]) -> None:
-    examples = [example(" ".join([*words, "screen"]))]
-    corpus = indexed(examples)
-    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    comprehensiveness, sufficiency = measure_drops(looked, rank_words(weight_scores(corpus), looked.candidates))
+    sentence = example(" ".join([*words, "screen"]))
+    looked = by_mask_from(sentence)
+    ranks = rank_words(weight_scores(indexed([sentence])), looked.candidates)
+    comprehensiveness, sufficiency = measure_drops(looked, ranks)
     others = random_drops(looked, [1, 2, 3])
     assert (comprehensiveness >= others[0] - 1e-6).all()
     assert (sufficiency <= others[1] + 1e-6).all()
@@ -155,10 +162,7 @@ def test_of_words_that_all_speak_for_the_class_no_order_beats_that_by_weight(wor
 
 def test_the_control_is_the_mean_over_random_orders() -> None:
     # One word of three counts: without a random one, a third of the drop is lost on average.
-    examples = [example("great is the screen")] * 600
-    corpus = indexed(examples)
-    nothing = torch.zeros(corpus.table.candidates.shape)
-    found = measure_faithfulness({"s": nothing}, corpus.table.candidates, by_mask(BagOfWords(), corpus))["s"]
+    found = measured(*[example("great is the screen")] * 600, scores=torch.zeros(600, 4))
     drop = probability(2) - probability(0)
     first = found.comprehensiveness["1"]
     assert first.control.mean == pytest.approx(drop / 3, abs=0.03)
@@ -168,22 +172,13 @@ def test_the_control_is_the_mean_over_random_orders() -> None:
     assert found.sufficiency["1"].control.mean == pytest.approx(drop * 2 / 3, abs=0.03)
 
 
-def test_the_control_takes_several_orders() -> None:
-    corpus = indexed([example(SENTENCE)])
-    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    scores = {"s": weight_scores(corpus)}
-    found = measure_faithfulness(scores, corpus.table.candidates, looked.remove, seed=4)["s"].comprehensiveness
-    single = [random_drops(looked, [seed])[0, 0] for seed in (5, 6, 7)]
+def test_the_control_takes_several_orders_and_follows_from_the_seed() -> None:
+    sentence = example(SENTENCE)
+    found = measured(sentence, seed=4)
+    single = [random_drops(by_mask_from(sentence), [seed])[0, 0] for seed in (5, 6, 7)]
     assert len({tuple(drops) for drops in single}) == 3
-    assert [found[column].control.mean for column in COLUMNS] == pytest.approx(sum(single) / 3)
-
-
-def test_equal_seeds_give_equal_numbers() -> None:
-    corpus = indexed([example(SENTENCE), example("so bad is the screen")])
-    candidates, remove = corpus.table.candidates, by_mask(BagOfWords(), corpus)
-    scores = {"s": weight_scores(corpus)}
-    assert measure_faithfulness(scores, candidates, remove, 3) == measure_faithfulness(scores, candidates, remove, 3)
-    assert measure_faithfulness(scores, candidates, remove, 3) != measure_faithfulness(scores, candidates, remove, 4)
+    assert [found.comprehensiveness[column].control.mean for column in COLUMNS] == pytest.approx(sum(single) / 3)
+    assert found == measured(sentence, seed=4) != measured(sentence, seed=5)
 
 
 def test_saliencies_share_a_control_and_no_word_costs_a_pass_of_its_own() -> None:
@@ -196,9 +191,9 @@ def test_saliencies_share_a_control_and_no_word_costs_a_pass_of_its_own() -> Non
 
 
 def test_no_more_sentences_are_held_than_the_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = indexed([example(SENTENCE), example("great screen"), example("so awful a screen")])
-    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
-    ranks = rank_words(weight_scores(corpus), looked.candidates)
+    examples = [example(SENTENCE), example("great screen"), example("so awful a screen")]
+    looked = by_mask_from(*examples)
+    ranks = rank_words(weight_scores(indexed(examples)), looked.candidates)
     whole = measure_drops(looked, ranks)
     monkeypatch.setattr("pssa.evaluation.faithfulness._AT_ONCE", 2)
     for part, of_whole in zip(measure_drops(looked, ranks), whole, strict=True):
@@ -225,7 +220,6 @@ def test_words_go_and_one_space_stays(gone: list[int], text: str) -> None:
     assert (short.text, short.aspect_text) == (text, "screen")
 
 
-@pytest.mark.slow
 @given(WORDS, WORDS, st.data())
 def test_the_others_stay_in_order_with_the_aspect(left: list[str], right: list[str], data: st.DataObject) -> None:
     whole = example(" ".join([*left, "hard drive", *right]), "hard drive")

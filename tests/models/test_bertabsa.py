@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.variants import build, index, predict, start_of
+from tests.models.variants import build, index, predict, set_parameters, start_of
 from torch import nn
 
 from pssa.data.features import SPECIAL
@@ -17,6 +17,7 @@ from pssa.models import Batch, Encoding, IndexedCorpus, Prediction
 from pssa.models.bertabsa import BertAbsaOptions
 
 LN3 = math.log(3)
+IDENTITY: dict[str, float | torch.Tensor] = {"output.weight": torch.eye(3, 16), "output.bias": 0.0}
 ASPECT = (1, 2)  # positions of "battery life" in [CLS] battery life p ##o ##o ##r [SEP]
 
 
@@ -35,11 +36,9 @@ def states(batch: Batch) -> torch.Tensor:
 
 def make(**options: Any) -> nn.Module:
     model = build("bertabsa", start_of("bertabsa"), **options)
-    with torch.no_grad():
-        for name in ("gate.weight", "output.weight", "output.bias"):
-            model.get_parameter(name).zero_()
-        model.get_parameter("gate.weight")[0, 0] = 1
-        model.get_parameter("output.weight")[:2, :2] = torch.eye(2)
+    first, second = torch.eye(16)[:2]
+    rows = torch.stack([first, second, torch.zeros(16)])
+    set_parameters(model, {"gate.weight": first, "output.weight": rows, "output.bias": 0.0})
     return model
 
 
@@ -59,9 +58,7 @@ def test_the_aspect_is_its_states_under_a_softmax(sentence: Batch) -> None:
 
 def test_a_dense_layer_with_tanh_can_stand_before_the_classes(sentence: Batch) -> None:
     model = make(head="dense")
-    with torch.no_grad():
-        model.get_parameter("dense.weight").copy_(torch.eye(16) / 10)
-        model.get_parameter("dense.bias").zero_()
+    set_parameters(model, {"dense.weight": torch.eye(16) / 10, "dense.bias": 0.0})
     logits = classify(model, states(sentence), sentence).logits
     torch.testing.assert_close(logits, torch.tensor([[math.tanh(0.075 * LN3), math.tanh(0.7), 0.0]]))
 
@@ -97,9 +94,7 @@ def corpus() -> IndexedCorpus:
 
 def classify_att(words: torch.Tensor, batch: Batch) -> Prediction:
     model = build("bertabsa_att", start_of("bertabsa_att"))
-    with torch.no_grad():
-        model.get_parameter("output.weight").copy_(torch.eye(3, 16))
-        model.get_parameter("output.bias").zero_()
+    set_parameters(model, IDENTITY)
     aspect = torch.zeros(1, 16)
     aspect[0, :3] = torch.tensor([4.0, 0.0, 1.0])  # four, by which sqrt(16) divides
     prediction = model.classify(Encoding(words, aspect), batch)  # type: ignore[operator]
@@ -141,9 +136,8 @@ def test_neighbours_of_the_aspect_are_part_of_it(corpus: IndexedCorpus) -> None:
         read = batch.aspect_in_context(n_words)
         assert [sorted(set(row[mask].tolist())) for row, mask in zip(batch.word_of, read, strict=True)] == expected
     model = build("bertabsa_att", start_of("bertabsa_att"), context=3)
-    with torch.no_grad():
-        model.get_parameter("gate.weight").zero_()
-        encoding = model.encode(batch)  # type: ignore[operator]
+    set_parameters(model, {"gate.weight": 0.0})
+    encoding = model.encode(batch)  # type: ignore[operator]
     near = batch.aspect_in_context(3)[0]
     torch.testing.assert_close(encoding.aspect[0], encoding.words[0, near].mean(dim=0))
 
@@ -157,9 +151,7 @@ def test_the_first_state_alone_is_classified_and_named_as_the_aspect(batch: Batc
     model = build("bertabsa_cls", start_of("bertabsa_cls"))
     words = torch.full((*batch.positions.shape, 16), 9.0)
     words[:, 0] = torch.arange(32.0).view(2, 16)
-    with torch.no_grad():
-        model.get_parameter("output.weight").copy_(torch.eye(3, 16))
-        model.get_parameter("output.bias").zero_()
+    set_parameters(model, IDENTITY)
     prediction = model.classify(Encoding(words, words[:, 0]), batch)  # type: ignore[operator]
     assert prediction.logits.tolist() == [[0, 1, 2], [16, 17, 18]]
     assert prediction.attention is None
@@ -169,11 +161,7 @@ def test_the_first_state_alone_is_classified_and_named_as_the_aspect(batch: Batc
 
 def test_a_pooler_is_a_dense_layer_with_tanh(batch: Batch) -> None:
     model = build("bertabsa_cls", start_of("bertabsa_cls"), pooler=True)
-    with torch.no_grad():
-        model.get_parameter("pooler.weight").copy_(torch.eye(16) / 2)
-        model.get_parameter("pooler.bias").zero_()
-        model.get_parameter("output.weight").copy_(torch.eye(3, 16))
-        model.get_parameter("output.bias").zero_()
+    set_parameters(model, {"pooler.weight": torch.eye(16) / 2, "pooler.bias": 0.0, **IDENTITY})
     words = torch.ones(*batch.positions.shape, 16)
     prediction = model.classify(Encoding(words, words[:, 0]), batch)  # type: ignore[operator]
     torch.testing.assert_close(prediction.logits, torch.full((2, 3), math.tanh(0.5)))

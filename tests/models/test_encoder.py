@@ -11,7 +11,7 @@ import pytest
 import torch
 from tests.models.encoders import ARCHITECTURES, tiny_encoder
 from tests.models.variants import ENCODERS, build, index, predict
-from torch.utils._python_dispatch import TorchDispatchMode
+from tests.models.waiting import NoWaiting
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Example
@@ -19,18 +19,6 @@ from pssa.models import Encoding, IndexedCorpus
 from pssa.models._encoder import PieceEncoder, draw_linear
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
-# Each needs a value, or a number of values, before the next step can be launched.
-WAITING = {"aten._local_scalar_dense", "aten.nonzero", "aten.masked_select", "aten._unique2", "aten.equal"}
-
-
-class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Fails on an operation that would make a device wait."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert str(func.overloadpacket) not in WAITING, func
-        if str(func.overloadpacket).startswith(("aten.index", "aten.index_put")) and isinstance(args[1], list | tuple):
-            assert not any(place is not None and place.dtype == torch.bool for place in args[1]), "indexed by a mask"
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.slow
@@ -118,14 +106,10 @@ def test_weights_in_half_the_space_still_know_far_positions() -> None:
 
 
 @pytest.mark.parametrize("variant", ENCODERS)
-def test_double_precision_stays(variant: str) -> None:
+def test_double_precision_stays_and_a_model_knows_its_mask_token(variant: str) -> None:
     model = build(variant, tiny_encoder()).double()
     assert predict(model, index(variant).batch(torch.arange(5))).logits.dtype == torch.float64
-
-
-@pytest.mark.parametrize("variant", ENCODERS)
-def test_a_model_knows_its_mask_token(variant: str) -> None:
-    assert build(variant, tiny_encoder("roberta")).mask_id == tiny_encoder("roberta").tokenizer.mask_token_id
+    assert model.mask_id == tiny_encoder().tokenizer.mask_token_id
 
 
 @every_architecture

@@ -10,7 +10,7 @@ from torch import nn
 
 from pssa.models._layers import (
     WordTable,
-    _WeightedSum,
+    _RowProduct,
     attend,
     dropout,
     lookup,
@@ -53,7 +53,7 @@ def test_our_own_gradients_of_attention_are_those_of_autograd() -> None:
         torch.randint(-8, 9, shape, generator=generator).float().requires_grad_()
         for shape in ((2, 3), (2, 4), (2, 4, 3))
     )
-    ours = match(query, words), _WeightedSum.apply(weights, words)  # type: ignore[no-untyped-call]
+    ours = match(query, words), _RowProduct.apply(weights, words, False)  # type: ignore[no-untyped-call]
     plain = torch.einsum("bd,bpd->bp", query, words), torch.einsum("bp,bpd->bd", weights, words)
     for own, expected, row in zip(ours, plain, (query, weights), strict=True):
         assert torch.equal(own, expected)

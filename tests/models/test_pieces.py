@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.cutting import TOKENIZERS, cutter, index, tokens, word_of
 from tests.models.tokenizers import KINDS
 from tokenizers import AddedToken
 
@@ -18,7 +17,28 @@ from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.features import PADDING, SECOND, SPECIAL
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 from pssa.models._pieces import PieceCutter
+
+TOKENIZERS = {kind: make() for kind, make in KINDS.items()}
+
+
+def cutter(kind: str, max_positions: int = 512, pair: bool = False) -> PieceCutter:
+    return PieceCutter(TOKENIZERS[kind], max_positions, pair)
+
+
+def index(cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
+    return IndexedCorpus.of(cutter.features(examples, DEFAULT_LABELS))
+
+
+def tokens(cutter: PieceCutter, example: Example) -> str:
+    """What is read of the example, special tokens and second segment included."""
+    return " ".join(cutter.tokenizer.convert_ids_to_tokens(index(cutter, example).table.positions[0].tolist()))
+
+
+def word_of(cutter: PieceCutter, example: Example) -> list[int]:
+    return list(index(cutter, example).table.word_of[0].tolist())
+
 
 LAPTOPS = Example.from_text("the laptops is bad", (4, 11), label="negative")
 SHORT = Example.from_text("good food", (5, 9), label="positive")
@@ -162,20 +182,11 @@ def test_an_aspect_that_the_tokenizer_drops_is_an_unknown_token_in_its_place() -
     assert table.candidates.int().tolist() == [[1, 0, 1, 0]], "a word without a piece cannot be attended"
 
 
-def test_special_tokens_in_a_text_are_words_like_others(kind: str) -> None:
-    example = Example.from_text("the [SEP] is <mask> </s>", (0, 3))
-    table = index(cutter(kind), example).table
-    assert set(range(len(example.words))) <= set(table.word_of[0].tolist())
-    assert not set(table.positions[table.real].tolist()) & set(TOKENIZERS[kind].all_special_ids)
-
-
-def test_labels_corpora_and_tokenizers_that_cannot_serve_are_refused() -> None:
+def test_an_unknown_label_and_an_empty_corpus_are_refused() -> None:
     with pytest.raises(InputError, match="label 'negative' is not one of"):
         cutter("word_piece").features([LAPTOPS], ("positive",))
     with pytest.raises(InputError, match="the corpus is empty"):
         index(cutter("word_piece"))
-    with pytest.raises(InputError, match="object is a slow tokenizer"):
-        PieceCutter(object(), 512)
 
 
 def read_back(kind: str, pieces: list[str]) -> str:

@@ -10,7 +10,6 @@ from tests.models.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_pi
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
 from pssa.data.tokenize import Span
-from pssa.errors import InputError
 from pssa.models._plain_tokenizer import PlainTokenizer
 
 
@@ -159,11 +158,3 @@ def test_without_an_unknown_token_the_mask_stands_for_what_is_not_known() -> Non
     assert tokenizer.unk_token_id is None
     assert PlainTokenizer(tokenizer).unknown_id == 4
     assert PlainTokenizer(byte_pair()).unknown_id == 3
-
-
-@pytest.mark.parametrize("role", ["mask", "pad"])
-def test_a_tokenizer_without_the_tokens_that_are_needed_is_refused(role: str) -> None:
-    roles = {name: token for name, token in ROBERTA_ROLES.items() if name != f"{role}_token"}
-    tokenizer = wrap(byte_pair().backend_tokenizer, roles)
-    with pytest.raises(InputError, match=f"has no {role} token; use an encoder"):
-        PlainTokenizer(tokenizer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from copy import deepcopy
@@ -74,9 +75,8 @@ def test_attention_that_a_configuration_names_is_never_fetched(
             f"transformers.integrations.hub_kernels.{loader}", lambda *given, **more: fetched.append(given)
         )
     write_encoder(tmp_path, architecture)
-    path = tmp_path / "config.json"
-    evil = {"_attn_implementation": named, "attn_implementation": named, "_attn_implementation_internal": named}
-    path.write_text(json.dumps(json.loads(path.read_text()) | evil))
+    settings = ("_attn_implementation", "attn_implementation", "_attn_implementation_internal")
+    change_config(tmp_path, **dict.fromkeys(settings, named))
     start = Pretrained.open(str(tmp_path))
     start.save(tmp_path / "saved")
     for opened in (start, Pretrained.load(tmp_path / "saved")):
@@ -94,14 +94,16 @@ def test_a_configuration_that_asks_for_more_outputs_is_not_followed() -> None:
     assert start.config.output_hidden_states
 
 
-def test_a_large_model_may_come_in_parts(tmp_path: Path) -> None:
-    body = write_encoder(tmp_path, parts="20KB")
-    assert len(list(tmp_path.glob("model-*-of-*.safetensors"))) > 1
+@pytest.mark.parametrize("parts", ["1GB", "20KB"])
+def test_weights_may_come_in_parts_and_have_a_digest(tmp_path: Path, parts: str) -> None:
+    body = write_encoder(tmp_path, parts=parts)
+    files = sorted(tmp_path.glob("model*.safetensors"))
+    assert (len(files) > 1) == (parts == "20KB")
     opened = Pretrained.open(str(tmp_path))
     read = opened.body(None, 0.1).state_dict()
     assert all(torch.equal(tensor, read[key]) for key, tensor in body.state_dict().items())
-    joined = b"".join(path.read_bytes() for path in sorted(tmp_path.glob("model-*.safetensors")))
-    assert opened.digest() == hashlib.sha256(joined).hexdigest()
+    assert opened.digest() == hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    assert replace(opened, weights="").digest() == ""
 
 
 @every_architecture
@@ -130,14 +132,6 @@ def test_what_is_saved_is_text_and_names_no_folder(tmp_path: Path) -> None:
         assert str(tmp_path) not in path.read_text("utf-8")
         assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
     assert (tmp_path / "first" / "config.json").is_file()
-
-
-def test_the_digest_is_that_of_the_weights(tmp_path: Path) -> None:
-    write_encoder(tmp_path)
-    opened = Pretrained.open(str(tmp_path))
-    content = (tmp_path / "model.safetensors").read_bytes()
-    assert opened.digest() == hashlib.sha256(content).hexdigest()
-    assert replace(opened, weights="").digest() == ""
 
 
 def test_positions_are_what_encoder_and_tokenizer_both_allow() -> None:
@@ -221,9 +215,9 @@ def test_without_transformers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
         Pretrained.load(tmp_path)
 
 
-def change_config(folder: Path, **changes: Any) -> None:
-    settings = json.loads((folder / "config.json").read_text("utf-8"))
-    (folder / "config.json").write_text(json.dumps(settings | changes), "utf-8")
+def change_config(folder: Path, name: str = "config.json", **changes: Any) -> None:
+    settings = json.loads((folder / name).read_text("utf-8"))
+    (folder / name).write_text(json.dumps(settings | changes), "utf-8")
 
 
 def remove_tokenizer(folder: Path) -> None:
@@ -258,6 +252,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "encoder and decoder": (lambda folder: (folder / "config.json").write_text('{"model_type": "t5"}'), "t5 is not"),
     "no tokenizer": (remove_tokenizer, r"has no tokenizer \(tokenizer\.json or a vocabulary\)"),
     "damaged tokenizer": (lambda folder: (folder / "tokenizer.json").write_text("{}"), "its tokenizer cannot be read"),
+    "tokenizer without a mask": (
+        lambda folder: change_config(folder, "tokenizer_config.json", mask_token=None),
+        "its tokenizer has no mask_token; expected an",
+    ),
     "smaller vocabulary": (lambda folder: change_config(folder, vocab_size=20), r"has \d+ entries and its encoder 20"),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), r"has no model\.safetensors; expected a"),
     "pickled weights": (pickled, r"has only pickled weights; .+ AutoModel\.from_pretrained\('.+'\)\.save_pretrained"),
@@ -278,16 +276,6 @@ def test_a_damaged_folder_is_refused_with_the_reason_in_one_line(damage: str, tm
     assert "\n" not in str(caught.value)
 
 
-def test_a_tokenizer_without_a_mask_is_refused(tmp_path: Path) -> None:
-    write_encoder(tmp_path)
-    path = tmp_path / "tokenizer_config.json"
-    settings = json.loads(path.read_text("utf-8"))
-    del settings["mask_token"]
-    path.write_text(json.dumps(settings), "utf-8")
-    with pytest.raises(InputError, match="tokenizer has no mask_token; expected an"):
-        Pretrained.open(str(tmp_path))
-
-
 def test_a_slow_tokenizer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow:
         is_fast = False
@@ -298,16 +286,10 @@ def test_a_slow_tokenizer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         Pretrained.open(str(tmp_path))
 
 
-@pytest.mark.parametrize("source", ["no/such/folder", "./encoder", "", "two words"])
+@pytest.mark.parametrize("source", ["no/such/folder", "./encoder", "", "two words", __file__])
 def test_what_is_no_folder_and_no_name_is_refused_at_once(source: str) -> None:
     with pytest.raises(InputError, match="is neither a folder nor a name on the"):
         Pretrained.open(source)
-
-
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "encoder").write_text("", "utf-8")
-    with pytest.raises(InputError, match="is neither a folder nor a name"):
-        Pretrained.open(str(tmp_path / "encoder"))
 
 
 class Hub:
@@ -316,9 +298,11 @@ class Hub:
     def __init__(self, cached: Path | None, online: Path | None) -> None:
         self.cached, self.online = cached, online
         self.calls: list[str] = []
+        self.patterns: dict[str, list[str]] = {}
 
     def __call__(self, name: str, local_files_only: bool = False, **patterns: list[str]) -> str:
         self.calls.append("cache" if local_files_only else "network")
+        self.patterns |= patterns
         found = self.cached if local_files_only else self.online
         if found is None:
             raise FileNotFoundError(f"{name} is not here\nsecond line")
@@ -330,6 +314,16 @@ def open_from(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Pretrained:
     return Pretrained.open("someone/encoder")
 
 
+PARTS: dict[str, Callable[[Path], object]] = {
+    "no config": lambda folder: (folder / "config.json").unlink(),
+    "no weights": remove_weights,
+    "one part of the weights is missing": lambda folder: max(folder.glob("*.safetensors")).unlink(),
+    "parts without an index": lambda folder: (folder / "model.safetensors.index.json").unlink(),
+    "no tokenizer": remove_tokenizer,
+    "everything": shutil.rmtree,
+}
+
+
 @pytest.mark.parametrize("parts", ["1GB", "20KB"])
 def test_a_name_in_the_cache_asks_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: str) -> None:
     write_encoder(tmp_path, parts=parts)
@@ -338,28 +332,13 @@ def test_a_name_in_the_cache_asks_no_network(tmp_path: Path, monkeypatch: pytest
     assert hub.calls == ["cache"]
 
 
-def test_a_name_that_is_not_in_the_cache_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_encoder(tmp_path)
-    hub = Hub(None, tmp_path)
-    assert open_from(hub, monkeypatch).weights == str(tmp_path)
-    assert hub.calls == ["cache", "network"]
-
-
-PARTS: dict[str, Callable[[Path], object]] = {
-    "no config": lambda folder: (folder / "config.json").unlink(),
-    "no weights": remove_weights,
-    "one part of the weights is missing": lambda folder: max(folder.glob("*.safetensors")).unlink(),
-    "parts without an index": lambda folder: (folder / "model.safetensors.index.json").unlink(),
-    "no tokenizer": remove_tokenizer,
-}
-
-
 @pytest.mark.parametrize("lost", PARTS)
-def test_a_cache_with_only_a_part_is_completed(lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_cache_has_not_is_fetched(lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached = tmp_path / "cached"
     write_encoder(tmp_path / "whole", parts="20KB")
-    write_encoder(tmp_path / "part", parts="20KB")
-    PARTS[lost](tmp_path / "part")
-    hub = Hub(tmp_path / "part", tmp_path / "whole")
+    write_encoder(cached, parts="20KB")
+    PARTS[lost](cached)
+    hub = Hub(cached if cached.exists() else None, tmp_path / "whole")
     assert open_from(hub, monkeypatch).weights == str(tmp_path / "whole")
     assert hub.calls == ["cache", "network"]
 
@@ -401,37 +380,10 @@ def test_a_name_that_cannot_be_fetched_is_refused_with_the_reason(monkeypatch: p
 
 
 def test_only_text_and_safetensors_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    def fetch(name: str, local_files_only: bool = False, **patterns: Any) -> str:
-        if local_files_only:
-            raise FileNotFoundError(name)
-        asked.update(patterns)
-        return str(tmp_path)
-
     write_encoder(tmp_path)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
-    Pretrained.open("someone/encoder")
+    hub = Hub(None, tmp_path)
+    open_from(hub, monkeypatch)
     client: Any = huggingface_hub.utils
-    wanted = client.filter_repo_objects(
-        [
-            "config.json",
-            "vocab.txt",
-            "spiece.model",
-            "model.safetensors",
-            "model-00001-of-00002.safetensors",
-            "pytorch_model.bin",
-            "model.fp16.safetensors",
-            "onnx/config.json",
-            "tf_model.h5",
-            "modeling.py",
-        ],
-        **asked,
-    )
-    assert list(wanted) == [
-        "config.json",
-        "vocab.txt",
-        "spiece.model",
-        "model.safetensors",
-        "model-00001-of-00002.safetensors",
-    ]
+    wanted = ["config.json", "vocab.txt", "spiece.model", "model.safetensors", "model-00001-of-00002.safetensors"]
+    others = ["pytorch_model.bin", "model.fp16.safetensors", "onnx/config.json", "tf_model.h5", "modeling.py"]
+    assert list(client.filter_repo_objects(wanted + others, **hub.patterns)) == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +19,7 @@ from pssa.errors import InputError
 from pssa.models import Batch, Heads, Pretrained
 from pssa.models._refinement import Refinement, above, attention_of, below, prepare
 
-# Positions: [CLS], two of the aspect, three candidates. Of the rows, the aspect's two count.
+# Positions: [CLS], two of the aspect, three candidates. The aspect's two rows count.
 CANDIDATES = torch.tensor([[False, False, False, True, True, True]])
 ROWS = torch.tensor([[False, True, True, False, False, False]])
 EVEN, PEAKED = [0.0, 0.0, 0.7, 0.1, 0.1, 0.1], [0.3, 0.3, 0.3, 0.0, 0.1, 0.0]
@@ -123,19 +124,21 @@ def inputs_of(batch: Batch) -> dict[str, Any]:
     return {"input_ids": batch.positions, "attention_mask": batch.present.long()}
 
 
-def cut(architecture: str, dropout: float = 0.0) -> Any:
-    body = tiny_encoder(architecture).body("eager", dropout).eval()
-    prepare(body, inputs_of(index("bertabsa", architecture).batch(torch.arange(2))))
-    return body
+def cut(architecture: str, rows: Sequence[int] = range(5), dropout: float = 0.0) -> tuple[Any, Batch]:
+    """A body that is prepared for the cut, and a batch for it."""
+    body, corpus = tiny_encoder(architecture).body("eager", dropout).eval(), index("bertabsa", architecture)
+    prepare(body, inputs_of(corpus.batch(torch.arange(2))))
+    return body, corpus.batch(torch.tensor(rows))
 
 
 @pytest.mark.slow
 @every_architecture
 @pytest.mark.parametrize("rows", [[0, 1, 2], [0]])
 def test_the_two_parts_are_the_whole(architecture: str, rows: list[int]) -> None:
-    body, batch = cut(architecture), index("bertabsa", architecture).batch(torch.tensor(rows))
+    body, batch = cut(architecture, rows)
     words, top = below(body, inputs_of(batch))
-    whole = body(**inputs_of(batch)).last_hidden_state
+    whole = body(**inputs_of(batch)).last_hidden_state  # the body still works by itself
+    assert whole.shape == (*batch.positions.shape, 16)
     for times in (1, 4):
         states, weights = above(body, words.repeat(times, 1, 1), top)
         assert weights.shape == (times * len(rows), 2, *batch.positions.shape[1:], *batch.positions.shape[1:])
@@ -144,35 +147,28 @@ def test_the_two_parts_are_the_whole(architecture: str, rows: list[int]) -> None
 
 @pytest.mark.slow
 @every_architecture
-def test_attention_is_that_of_the_top_layer_and_none_goes_to_padding(architecture: str) -> None:
-    body, batch = cut(architecture), index("bertabsa", architecture).batch(torch.arange(5))
-    _, weights = above(body, *below(body, inputs_of(batch)))
+def test_attention_is_that_of_the_top_layer_none_goes_to_padding_and_the_logit_depends_on_it(architecture: str) -> None:
+    body, batch = cut(architecture)
+    states, weights = above(body, *below(body, inputs_of(batch)))
     own = body(**inputs_of(batch), output_attentions=True).attentions[-1]
     torch.testing.assert_close(weights, own)
     present = batch.present[:, None, None, :].expand(weights.shape)
     rows = batch.present[:, None, :, None].expand(weights.shape)
     assert torch.all(weights[rows & ~present] == 0)
+    (gradient,) = torch.autograd.grad(states[:, 1].square().sum(), weights)
+    assert gradient[:, :, 1].abs().sum() > 0
+    assert gradient[:, :, 2:].abs().sum() == 0
 
 
 @pytest.mark.slow
 @every_architecture
 def test_attention_stays_a_distribution_in_training(architecture: str) -> None:
-    body, batch = cut(architecture, dropout=0.5).train(), index("bertabsa", architecture).batch(torch.arange(5))
-    words, top = below(body, inputs_of(batch))
+    body, batch = cut(architecture, dropout=0.5)
+    words, top = below(body.train(), inputs_of(batch))
     states, weights = above(body, words, top)
     totals = weights.sum(dim=-1)[batch.present[:, None].expand(-1, 2, -1)]
     torch.testing.assert_close(totals, torch.ones_like(totals))
     assert not torch.equal(states, above(body, words, top)[0])  # other dropouts are as they were
-
-
-@pytest.mark.slow
-@every_architecture
-def test_the_logit_depends_on_the_attention_that_is_read(architecture: str) -> None:
-    body, batch = cut(architecture), index("bertabsa", architecture).batch(torch.arange(5))
-    states, weights = above(body, *below(body, inputs_of(batch)))
-    (gradient,) = torch.autograd.grad(states[:, 1].square().sum(), weights)
-    assert gradient[:, :, 1].abs().sum() > 0
-    assert gradient[:, :, 2:].abs().sum() == 0
 
 
 @pytest.mark.slow
@@ -197,13 +193,6 @@ def test_several_threads_can_use_one_model() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda batch: predict(model, batch).logits, batches))
     assert all(torch.equal(one, two) for one, two in zip(found, expected, strict=True))
-
-
-@pytest.mark.slow
-def test_the_body_still_works_by_itself() -> None:
-    body, batch = cut("bert"), index("bertabsa").batch(torch.arange(5))
-    below(body, inputs_of(batch))
-    assert body(**inputs_of(batch)).last_hidden_state.shape == (*batch.positions.shape, 16)
 
 
 @pytest.mark.slow

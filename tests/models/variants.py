@@ -77,3 +77,11 @@ def build(variant: str, start: WordTable | Pretrained, seed: int = 0, **options:
 def predict(model: nn.Module, batch: Batch) -> Prediction:
     assert isinstance(model, AspectModel)
     return model.classify(model.encode(batch), batch)
+
+
+def set_parameters(model: nn.Module, values: dict[str, float | torch.Tensor]) -> None:
+    """Give parameters values that can be followed by hand."""
+    with torch.no_grad():
+        for name, value in values.items():
+            parameter = model.get_parameter(name)
+            parameter.copy_(torch.as_tensor(value).expand_as(parameter))

@@ -53,6 +53,15 @@ def test_the_class_stays_the_one_predicted_from_the_whole_sentence() -> None:
     assert scores.tolist() == [pytest.approx([0, probability(2) - probability(-1)])]
 
 
+def test_the_models_own_mask_token_hides_words() -> None:
+    class Masking(Toy):
+        mask_id = 5
+
+    model = Masking(TABLE, WEIGHTS)
+    LeaveOneOut()(model, BATCH)
+    assert model.seen[-1].positions.tolist() == [[3, 5, 5], [3, 4, 5], [3, 5, 0]]
+
+
 def test_a_hidden_word_is_the_mask_token_in_all_its_pieces_and_no_candidate() -> None:
     model = Toy(TABLE, WEIGHTS)
     LeaveOneOut()(model, BATCH)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 
 import pytest
@@ -55,10 +54,8 @@ MODEL_SAYS = [[9.0, 2.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 0.0, 2.0], [0.0, 9.0, 0
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 128])
-def test_what_is_seen_is_in_the_order_of_the_corpus(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The package has a function of the module's name.
-    monkeypatch.setattr(importlib.import_module("pssa.saliency._scores"), "_BATCH", batch_size)
-    seen = observe(scripted(MODEL_SAYS, [POSITIVE, NEGATIVE, NEGATIVE]), CORPUS, ATTENTION)
+def test_what_is_seen_is_in_the_order_of_the_corpus(batch_size: int) -> None:
+    seen = observe(scripted(MODEL_SAYS, [POSITIVE, NEGATIVE, NEGATIVE]), CORPUS, ATTENTION, batch_size)
     assert seen.predicted.tolist() == [POSITIVE, NEGATIVE, NEGATIVE]
     torch.testing.assert_close(seen.probabilities[0], torch.tensor([0.9, 0.05, 0.05]))
     # Shares over the candidates: the aspect's weight is nobody's, and what has no weight at all says nothing.

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
+from tests.training.toys import Memory, new_model
 
-from pssa.models import IndexedCorpus
-from pssa.training import best_epoch
-from pssa.training.checkpoint import (
-    CheckpointStore,
-    EpochRecord,
-    certain_epochs,
-    epoch_seed,
-    restore,
-    take,
-)
+from pssa.training import Settings, Task, best_epoch, fit
+from pssa.training.checkpoint import EpochRecord, certain_epochs, epoch_seed
 
 
 def records(*scores: float | None) -> list[EpochRecord]:
@@ -36,45 +26,14 @@ def test_the_best_epoch_has_the_highest_macro_f1_also_of_its_neighbourhood() -> 
     assert best_epoch(records(0.1, 0.2, 0.3, 0.4), 5) == 4
 
 
-HISTORY = [EpochRecord("initial", 1, 0.5, 0.0, 0.75)]
-
-
-def step(model: nn.Module, optimizer: torch.optim.Optimizer, corpus: IndexedCorpus) -> None:
-    batch = corpus.batch(torch.arange(len(corpus)))
-    logits = model.eval().classify(model.encode(batch), batch).logits  # type: ignore[operator]
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(logits, batch.labels).backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
-def test_a_restored_training_takes_the_same_next_step(
-    corpus: IndexedCorpus, new_model: Callable[[], nn.Module], new_store: Callable[[], CheckpointStore]
-) -> None:
-    model, store = new_model(), new_store()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(2):
-        step(model, optimizer, corpus)
-    store.save(take(model, optimizer, HISTORY))
-    checkpoint = store.load()
-    assert checkpoint is not None
-    other = new_model()
-    other_optimizer = torch.optim.Adam(other.parameters(), lr=0.01)
-    assert restore(checkpoint, other, other_optimizer) == HISTORY
-    step(model, optimizer, corpus)
-    step(other, other_optimizer, corpus)
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
-
-
-def test_a_checkpoint_holds_parameters_and_moments(corpus: IndexedCorpus, new_model: Callable[[], nn.Module]) -> None:
-    model = new_model()
-    optimizer = torch.optim.Adam(model.parameters())
-    step(model, optimizer, corpus)
-    checkpoint = take(model, optimizer, HISTORY)
+def test_a_checkpoint_holds_parameters_and_moments(task: Task) -> None:
+    model, store = new_model(), Memory()
+    history = fit(model, task, Settings(), 2, store)
     names = [name for name, _ in model.named_parameters()]
     keys = ("step", "exp_avg", "exp_avg_sq")
     expected = {f"model.{name}" for name in names} | {f"optimizer.{n}.{key}" for n in range(len(names)) for key in keys}
-    assert checkpoint.tensors.keys() == expected
-    assert checkpoint.history == tuple(HISTORY)
+    assert store.saved[0].tensors.keys() == expected
+    assert store.saved[0].history == tuple(history[:1])
 
 
 def test_the_seed_of_an_epoch_follows_from_run_stage_and_epoch() -> None:

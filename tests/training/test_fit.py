@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from tests.runs.interrupted import Interrupting
-from tests.training.conftest import parameters, supervise_last
-from torch import Tensor, nn
+from tests.training.toys import Memory, new_model, parameters, supervise_last
+from torch import Tensor
 
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
@@ -21,39 +20,46 @@ from pssa.training.fit import count_steps, run_epoch
 from pssa.training.step import Step
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01, smoothing=1)
-NewModel = Callable[[], nn.Module]
 LOOP = importlib.import_module("pssa.training.fit")  # `pssa.training.fit` is its function
 
 
-def trained(new_model: NewModel, task: Task, epochs: int = 3) -> torch.Tensor:
+def trained(task: Task, epochs: int = 3) -> torch.Tensor:
     model = new_model()
     fit(model, task, SETTINGS, epochs)
     return parameters(model)
 
 
-def test_the_callers_random_state_neither_matters_nor_changes(new_model: NewModel, task: Task) -> None:
+def test_the_callers_random_state_neither_matters_nor_changes(task: Task) -> None:
     torch.manual_seed(1)
-    first = trained(new_model, task)
+    first = trained(task)
     torch.manual_seed(2)
     before = torch.get_rng_state()
-    assert torch.equal(trained(new_model, task), first)
+    assert torch.equal(trained(task), first)
     assert torch.equal(torch.get_rng_state(), before)
     for other in ({"seed": 6}, {"stage": "final"}):
-        assert not torch.equal(trained(new_model, replace(task, **other)), first), other
+        assert not torch.equal(trained(replace(task, **other)), first), other
 
 
-@pytest.mark.parametrize("interrupted_after", [1, 3])
+SCHEDULED = replace(SETTINGS, schedule="linear", warmup=0.3, accumulation=2)
+
+
+@pytest.mark.parametrize(
+    ("interrupted_after", "settings", "rising"),
+    [(1, SETTINGS, 0), (3, SETTINGS, 0), (2, SCHEDULED, 0), (2, SETTINGS, 12)],
+)
 def test_an_interrupted_training_ends_like_an_undisturbed_one_bit_for_bit(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task, interrupted_after: int
+    task: Task, interrupted_after: int, settings: Settings, rising: int
 ) -> None:
-    undisturbed, store = new_store(), new_store()
+    if rising:  # gamma goes on from what it had reached
+        task = replace(task, supervision=replace(supervise_last(task.train, 8.0), rising=rising))
+    undisturbed, store = Memory(), Memory()
     model = new_model()
-    expected = fit(model, task, SETTINGS, 5, undisturbed)
+    expected = fit(model, task, settings, 5, undisturbed)
     with pytest.raises(KeyboardInterrupt):
-        fit(new_model(), task, SETTINGS, 5, store, Interrupting(interrupted_after))
+        fit(new_model(), task, settings, 5, store, Interrupting(interrupted_after))
     assert len(store.saved) == interrupted_after
     resumed = new_model()
-    assert fit(resumed, task, SETTINGS, 5, store) == expected
+    assert fit(resumed, task, settings, 5, store) == expected
     assert torch.equal(parameters(resumed), parameters(model))
     # A training that is over needs no optimiser any more.
     for place, has_optimizer in ((-2, True), (-1, False)):
@@ -63,20 +69,18 @@ def test_an_interrupted_training_ends_like_an_undisturbed_one_bit_for_bit(
         assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_a_finished_training_is_restored_at_once(new_model: NewModel, new_store: Callable[[], Any], task: Task) -> None:
-    store, model, again = new_store(), new_model(), new_model()
+def test_a_finished_training_is_restored_at_once(task: Task) -> None:
+    store, model, again = Memory(), new_model(), new_model()
     history = fit(model, task, SETTINGS, 2, store)
     assert fit(again, task, SETTINGS, 2, store) == history
     assert len(store.saved) == 2
     assert torch.equal(parameters(again), parameters(model))
 
 
-def test_short_epochs_of_a_large_model_share_a_checkpoint(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_epochs_of_a_large_model_share_a_checkpoint(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LOOP, "_LARGE", 1)
     monkeypatch.setattr(LOOP, "_CHECKPOINT_STEPS", count_steps(task, SETTINGS, 2))
-    undisturbed, store = new_store(), new_store()
+    undisturbed, store = Memory(), Memory()
     model, resumed = new_model(), new_model()
     expected = fit(model, task, SETTINGS, 5, undisturbed)
     assert [len(each.history) for each in undisturbed.saved] == [2, 4, 5]
@@ -87,11 +91,9 @@ def test_short_epochs_of_a_large_model_share_a_checkpoint(
     assert torch.equal(parameters(resumed), parameters(model))
 
 
-def test_a_training_that_is_ended_early_keeps_its_last_epoch(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_that_is_ended_early_keeps_its_last_epoch(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LOOP, "_LARGE", 1)
-    store = new_store()
+    store = Memory()
     fit(new_model(), replace(task, goes_on=lambda done: done < 3), SETTINGS, 5, store)
     assert [len(each.history) for each in store.saved] == [3]
     assert any(name.startswith("optimizer.") for name in store.saved[-1].tensors)  # it can be continued
@@ -110,25 +112,23 @@ class Watching(Observer):
         self.seen.append(f"epoch {record.epoch}")
 
 
-def test_an_observer_sees_epochs_before_an_interruption(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task
-) -> None:
-    store, observer = new_store(), Watching()
+def test_an_observer_sees_epochs_before_an_interruption(task: Task) -> None:
+    store, observer = Memory(), Watching()
     fit(new_model(), task, SETTINGS, 2, store)
     fit(new_model(), task, SETTINGS, 3, store, observer)
     assert observer.seen == ["initial of 3", "epoch 1", "epoch 2", "epoch 3"]
 
 
-def test_development_scores_are_of_eval_mode_and_change_no_weights(new_model: NewModel, task: Task) -> None:
+def test_development_scores_are_of_eval_mode_and_change_no_weights(task: Task) -> None:
     model = new_model()
     (record,) = fit(model, replace(task, dev=task.train), SETTINGS, 1)
     right = predict_classes(model, task.train) == task.train.labels
     assert record.dev_accuracy == pytest.approx(float(right.float().mean()))
-    assert torch.equal(trained(new_model, task), trained(new_model, replace(task, dev=task.train)))
+    assert torch.equal(trained(task), trained(replace(task, dev=task.train)))
 
 
 @pytest.mark.slow
-def test_the_model_learns_what_can_be_learned(new_model: NewModel, task: Task) -> None:
+def test_the_model_learns_what_can_be_learned(task: Task) -> None:
     model = new_model()
     history = fit(model, task, replace(SETTINGS, learning_rate=0.05), 30)
     assert history[-1].loss < history[0].loss / 2
@@ -136,33 +136,16 @@ def test_the_model_learns_what_can_be_learned(new_model: NewModel, task: Task) -
     assert torch.equal(predict_classes(model, task.train), task.train.labels)
 
 
-def test_rows_of_words_unseen_in_training_stay_as_they_were(new_model: NewModel, task: Task) -> None:
-    model = new_model()
-    before = model.get_buffer("unseen").clone()
-    fit(model, task, SETTINGS, 2)
-    assert torch.equal(model.get_buffer("unseen"), before)
-
-
-def test_examples_of_weight_zero_teach_nothing_by_their_place_in_the_corpus(new_model: NewModel, task: Task) -> None:
+def test_examples_of_weight_zero_teach_nothing_by_their_place_in_the_corpus(task: Task) -> None:
     nothing = replace(task, weights=torch.zeros(len(task.train)))
-    assert torch.equal(trained(new_model, nothing), parameters(new_model()))
+    assert torch.equal(trained(nothing), parameters(new_model()))
     rows = torch.arange(9, 18)
     weights = (torch.arange(18) < 9).float()  # nothing in the selection counts
     selected = replace(task, train=task.train.select(rows), weights=weights)
-    assert torch.equal(trained(new_model, selected), parameters(new_model()))
+    assert torch.equal(trained(selected), parameters(new_model()))
 
 
-@pytest.mark.slow
-def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewModel, task: Task) -> None:
-    model = new_model()
-    history = fit(
-        model, replace(task, supervision=supervise_last(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20
-    )
-    assert history[-1].penalty < history[0].penalty / 2
-    assert history[0].penalty > 0
-
-
-def test_an_epoch_is_a_mean_over_the_examples(new_model: NewModel, task: Task) -> None:
+def test_an_epoch_is_a_mean_over_the_examples(task: Task) -> None:
     model = new_model()
     for parameter in model.parameters():
         parameter.detach().zero_()
@@ -173,107 +156,73 @@ def test_an_epoch_is_a_mean_over_the_examples(new_model: NewModel, task: Task) -
     assert record == EpochRecord("initial", 1, record.loss, 0.0, record.accuracy)
 
 
-def test_steps_are_counted_over_all_epochs(new_model: NewModel, task: Task) -> None:
+def test_steps_are_counted_over_all_epochs_and_widths_rounded_up(task: Task) -> None:
     told: list[int] = []
-    sizes: list[int] = []
+    shapes: list[tuple[int, int]] = []
 
     def step(batch: Batch) -> Tensor:
-        sizes.append(len(batch.labels))
+        shapes.append((len(batch.labels), batch.positions.shape[1]))
         return torch.zeros(3)
 
     for epoch in (1, 3):
-        run_epoch(new_model(), step, told.append, task, SETTINGS, epoch)
+        run_epoch(new_model(), step, told.append, task, replace(SETTINGS, pad_multiple=4), epoch)
     # Eighteen examples in batches of four are five steps an epoch.
     assert told == [1, 2, 3, 4, 5, 11, 12, 13, 14, 15]
-    assert sorted(sizes) == [2] * 2 + [4] * 8
+    assert sorted(n_rows for n_rows, _ in shapes) == [2] * 2 + [4] * 8
+    assert {width for _, width in shapes} == {4, 8}  # of sentences of 3, 4, 6 and 8 words
 
 
-def test_widths_of_batches_are_rounded_up(new_model: NewModel, task: Task) -> None:
-    widths: set[int] = set()
-
-    def step(batch: Batch) -> Tensor:
-        widths.add(batch.positions.shape[1])
-        return torch.zeros(3)
-
-    run_epoch(new_model(), step, lambda number: None, task, replace(SETTINGS, pad_multiple=4, batch_size=1), 1)
-    assert widths == {4, 8}  # of sentences of 3, 4, 6 and 8 words
-
-
-def script_steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Steps that change nothing but write down the rate they would have had."""
+@pytest.mark.parametrize(
+    ("settings", "has_dev", "expected"),
+    [
+        # Two epochs of two steps: up in two, then from the full rate down.
+        (Settings(batch_size=9, learning_rate=0.4, schedule="linear", warmup=0.5), False, [0.2, 0.4, 0.4, 0.2]),
+        # A search schedules its longest course, and ends early where the score does not rise.
+        (Settings(batch_size=18, learning_rate=0.4, schedule="linear", max_epochs=4, patience=1), True, [0.4, 0.3]),
+    ],
+)
+def test_a_schedule_runs_over_all_epochs(
+    monkeypatch: pytest.MonkeyPatch, task: Task, settings: Settings, has_dev: bool, expected: list[float]
+) -> None:
     rates: list[float] = []
 
     class Noting(Step):
+        """Changes nothing but notes the rate that it would have had."""
+
         def __call__(self, batch: Batch) -> Tensor:
             rates.append(self.optimizer.param_groups[0]["lr"])
             return torch.zeros(3)
 
     monkeypatch.setattr(LOOP, "Step", Noting)
-    return rates
+    if has_dev:
+        search_epochs(new_model(), replace(task, dev=task.train), settings)
+    else:
+        fit(new_model(), task, settings, 2)
+    assert rates == pytest.approx(expected)
 
 
-def test_a_schedule_runs_over_all_epochs(monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task) -> None:
-    rates = script_steps(monkeypatch)
-    settings = Settings(batch_size=9, learning_rate=0.4, schedule="linear", warmup=0.5)
-    fit(new_model(), task, settings, 2)
-    # Two epochs of two steps: up in two, then from the full rate down.
-    assert rates == pytest.approx([0.2, 0.4, 0.4, 0.2])
-
-
-def test_a_search_schedules_its_longest_course(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
-) -> None:
-    rates = script_steps(monkeypatch)
-    settings = Settings(batch_size=18, learning_rate=0.4, schedule="linear", max_epochs=4, patience=1)
-    search_epochs(new_model(), replace(task, dev=task.train), settings)
-    assert rates == pytest.approx([0.4, 0.3])  # the score did not rise
-
-
-def test_an_interrupted_training_with_a_schedule_ends_like_an_undisturbed_one(
-    new_model: NewModel, new_store: Callable[[], Any], task: Task
-) -> None:
-    settings = replace(SETTINGS, schedule="linear", warmup=0.3, accumulation=2)
-    model, resumed, store = new_model(), new_model(), new_store()
-    expected = fit(model, task, settings, 4)
-    with pytest.raises(KeyboardInterrupt):
-        fit(new_model(), task, settings, 4, store, Interrupting(2))
-    assert fit(resumed, task, settings, 4, store) == expected
-    assert torch.equal(parameters(resumed), parameters(model))
-
-
-def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(new_model: NewModel, task: Task) -> None:
+def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(task: Task) -> None:
     model = new_model()
     model.get_parameter("output.bias").detach().fill_(float("nan"))
     with pytest.raises(PssaError, match="the loss became nan in epoch 1 of stage"):
         fit(model, task, SETTINGS, 1)
 
 
-def script_dev_scores(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
+def searched(task: Task, scores: list[float], store: Memory | None = None, **settings: Any) -> tuple[int, list[float]]:
+    """The best epoch, and the scores of the epochs that were trained, where development data give these scores."""
     script = iter(scores)
-    monkeypatch.setattr(LOOP, "_score_dev", lambda model, dev: (0.5, next(script)))
+    task = replace(task, dev=task.train, score=lambda model, dev: (0.5, next(script)))
+    best, history = search_epochs(new_model(), task, replace(SETTINGS, **settings), store)
+    return best, [record.dev_macro_f1 or 0 for record in history]
 
 
-def test_a_search_picks_the_best_epoch_in_time(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
-) -> None:
-    script_dev_scores(monkeypatch, [0.3, 0.6, 0.5, 0.6, 0.9])
-    settings = replace(SETTINGS, patience=2, max_epochs=5)
-    best, history = search_epochs(new_model(), replace(task, dev=task.train), settings)
-    assert best == 2
-    assert [record.dev_macro_f1 for record in history] == [0.3, 0.6, 0.5, 0.6]
+def test_a_search_picks_the_best_epoch_in_time_and_ends_with_its_last(task: Task) -> None:
+    assert searched(task, [0.3, 0.6, 0.5, 0.6, 0.9], patience=2, max_epochs=5) == (2, [0.3, 0.6, 0.5, 0.6])
+    assert searched(task, [0.1, 0.2, 0.3], max_epochs=3) == (3, [0.1, 0.2, 0.3])
 
 
-def test_a_search_ends_with_its_last_epoch(monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task) -> None:
-    script_dev_scores(monkeypatch, [0.1, 0.2, 0.3])
-    best, history = search_epochs(new_model(), replace(task, dev=task.train), replace(SETTINGS, max_epochs=3))
-    assert (best, len(history)) == (3, 3)
-
-
-def test_a_search_that_was_exhausted_is_not_taken_up_again(
-    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, new_store: Callable[[], Any], task: Task
-) -> None:
-    script_dev_scores(monkeypatch, [0.5, 0.4])
-    settings, store = replace(SETTINGS, patience=1, max_epochs=9), new_store()
-    task = replace(task, dev=task.train)
-    assert search_epochs(new_model(), task, settings, store) == search_epochs(new_model(), task, settings, store)
+def test_a_search_that_was_exhausted_is_not_taken_up_again(task: Task) -> None:
+    store = Memory()
+    found = searched(task, [0.5, 0.4], store, patience=1, max_epochs=9)
+    assert searched(task, [], store, patience=1, max_epochs=9) == found == (1, [0.5, 0.4])
     assert len(store.saved) == 2

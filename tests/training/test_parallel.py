@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def test_a_team_of_one_does_nothing_and_loads_nothing(monkeypatch: pytest.Monkey
         assert alone.take(batch) is batch
         assert alone.broadcast(checkpoint) is checkpoint
         assert alone.broadcast(None) is None
-        assert alone.share_object(RECORD) is RECORD
+        assert alone.share(RECORD) is RECORD
         alone.add_gradients([parameter])
     assert parameter.grad is None
 
@@ -112,7 +113,9 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two processes leave."""
     folder = tmp_path_factory.mktemp("two")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(SCRIPT)]
-    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=900)
+    paths = os.pathsep.join([str(SCRIPT.parents[2]), os.environ.get("PYTHONPATH", "")])
+    found = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=900, env=found)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from tests.training.toys import supervise_last
 from torch import nn
 
-from pssa.training import Settings, Supervision
-from pssa.training.step import Schedule, rate_factor, set_rate
+from pssa import models
+from pssa.models import WordTable
+from pssa.training import Settings, Task
+from pssa.training.step import Step, rate_factor
 
 
 def factors(steps: int, schedule: str, warmup: float) -> list[float]:
@@ -50,48 +54,44 @@ def test_transformers_has_the_same_rates_after_the_warm_up_of_one_more_step(
     assert ours[:rising] == pytest.approx(theirs[1 : rising + 1])
 
 
-def test_a_rate_is_set_by_factor_and_a_tensor_stays_the_same() -> None:
-    optimizer = torch.optim.SGD(
-        [{"params": [nn.Parameter(torch.zeros(1))]}, {"params": [nn.Parameter(torch.zeros(1))]}]
-    )
-    set_rate(optimizer, 0.25)
-    assert [group["lr"] for group in optimizer.param_groups] == [0.25, 0.25]
-    one, other = ([nn.Parameter(torch.zeros(1))] for _ in range(2))
-    groups: list[dict[str, Any]] = [{"params": one}, {"params": other, "factor": 50.0}]
-    grouped = torch.optim.SGD(groups)
-    set_rate(grouped, 0.25)
-    assert [group["lr"] for group in grouped.param_groups] == [0.25, 12.5]
-    rate = torch.tensor(0.001)
-    adam = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=rate, fused=True)
-    set_rate(adam, 0.25)
-    assert adam.param_groups[0]["lr"] is rate
-    assert float(rate) == 0.25
+def step_with(optimizer: torch.optim.Optimizer, task: Task, settings: Settings) -> Step:
+    model = models.build("memnet", WordTable(torch.zeros(4, 2), 4), 3, {}, seed=0)
+    return Step(model, optimizer, task, settings)
 
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (Settings(learning_rate=0.5), 7.0),  # not touched
-        (Settings(learning_rate=0.5, schedule="linear"), 0.375),
-        (Settings(learning_rate=0.5, warmup=0.75), pytest.approx(0.5 * 2 / 3)),
+        (Settings(learning_rate=0.5), [7.0, 7.0]),  # not touched
+        (Settings(learning_rate=0.5, schedule="linear"), [0.375, 18.75]),
+        (Settings(learning_rate=0.5, warmup=0.75), pytest.approx([0.5 * 2 / 3, 50 / 3])),
     ],
 )
-def test_a_pace_sets_the_settings_rate_before_a_step(settings: Settings, expected: float) -> None:
-    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
-    Schedule(optimizer, settings, steps=4)(2)
-    assert optimizer.param_groups[0]["lr"] == expected
+def test_the_settings_rate_is_set_before_a_step_times_the_factor_of_each_group(
+    task: Task, settings: Settings, expected: list[float]
+) -> None:
+    one, other = ([nn.Parameter(torch.zeros(1))] for _ in range(2))
+    groups: list[dict[str, Any]] = [{"params": one}, {"params": other, "factor": 50.0}]
+    optimizer = torch.optim.SGD(groups, lr=7.0)
+    step_with(optimizer, task, settings).schedule(2, 4)
+    assert [group["lr"] for group in optimizer.param_groups] == expected
 
 
-RAMPED = Supervision(torch.zeros(1, 1), torch.ones(1, 1, dtype=torch.bool), gamma=8.0, rising=4)
+def test_a_rate_that_is_a_tensor_stays_the_same_tensor(task: Task) -> None:
+    rate = torch.tensor(0.001)
+    adam = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=rate, fused=True)
+    step_with(adam, task, Settings(learning_rate=0.5, schedule="linear")).schedule(3, 4)
+    assert adam.param_groups[0]["lr"] is rate
+    assert float(rate) == 0.25
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings(schedule="linear", warmup=0.5)])
-def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(settings: Settings) -> None:
-    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
-    gamma = torch.zeros(())
-    schedule = Schedule(optimizer, settings, 6, RAMPED, gamma)
-    reached = []
-    for step in range(1, 7):
-        schedule(step)
-        reached.append(float(gamma))
+def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(task: Task, settings: Settings) -> None:
+    task = replace(task, supervision=replace(supervise_last(task.train, 8.0), rising=4))
+    step = step_with(torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0), task, settings)
+    reached, held = [], step.gamma  # a recorded step holds on to the tensor
+    for number in range(1, 7):
+        step.schedule(number, 6)
+        reached.append(float(held))
     assert reached == [2, 4, 6, 8, 8, 8]
+    assert step.gamma is held

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
-from tests.training.conftest import parameters, supervise_last
+from tests.models.waiting import NoWaiting
+from tests.training.toys import new_model, parameters, steady_model, supervise_last
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from pssa import models
 from pssa.evaluation import predict_logits
 from pssa.models import Batch, IndexedCorpus, WordTable
 from pssa.training import Settings, Task, Team, fit
-from pssa.training.step import Schedule, Step, cut, new_optimizer, trainable
+from pssa.training.step import Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
-NewModel = Callable[[], nn.Module]
 
 
 @pytest.fixture
@@ -35,7 +32,7 @@ def still_step(model: nn.Module, task: Task, settings: Settings = SETTINGS) -> S
     return Step(model, torch.optim.SGD(model.parameters(), lr=0.0), task, settings)
 
 
-def test_a_step_returns_sums_over_the_batch(new_model: NewModel, task: Task) -> None:
+def test_a_step_returns_sums_over_the_batch(task: Task) -> None:
     model = new_model().eval()
     logits = predict_logits(model, task.train)
     sums = still_step(model, task)(everything(task))
@@ -45,7 +42,7 @@ def test_a_step_returns_sums_over_the_batch(new_model: NewModel, task: Task) -> 
     assert not sums.requires_grad
 
 
-def test_a_step_is_no_longer_than_its_clipped_gradient(new_model: NewModel, task: Task) -> None:
+def test_a_step_is_no_longer_than_its_clipped_gradient(task: Task) -> None:
     model = new_model()
     before = parameters(model)
     step = Step(model, torch.optim.SGD(model.parameters(), lr=1.0), task, replace(SETTINGS, clip_norm=0.001))
@@ -53,7 +50,7 @@ def test_a_step_is_no_longer_than_its_clipped_gradient(new_model: NewModel, task
     assert float((parameters(model) - before).norm()) == pytest.approx(0.001, rel=0.01)
 
 
-def test_gradients_of_an_earlier_step_are_forgotten(steady_model: NewModel, task: Task) -> None:
+def test_gradients_of_an_earlier_step_are_forgotten(task: Task) -> None:
     model = steady_model()
     step = still_step(model, task)
     step(everything(task))
@@ -75,7 +72,7 @@ def test_a_batch_is_cut_into_parts_of_like_size(corpus: IndexedCorpus, parts: in
 
 
 @pytest.mark.parametrize("accumulation", [2, 5, 50])
-def test_a_step_in_parts_is_the_same_step(steady_model: NewModel, supervised: Task, accumulation: int) -> None:
+def test_a_step_in_parts_is_the_same_step(supervised: Task, accumulation: int) -> None:
     whole, parted = steady_model(), steady_model()
     expected = still_step(whole, supervised)(everything(supervised))
     sums = still_step(parted, supervised, replace(SETTINGS, accumulation=accumulation))(everything(supervised))
@@ -85,18 +82,10 @@ def test_a_step_in_parts_is_the_same_step(steady_model: NewModel, supervised: Ta
         torch.testing.assert_close(other.grad, one.grad, rtol=1e-5, atol=1e-7)
 
 
-def test_a_training_in_parts_ends_with_the_same_weights(steady_model: NewModel, supervised: Task) -> None:
-    whole, parted = steady_model(), steady_model()
-    expected = fit(whole, supervised, SETTINGS, 3)
-    history = fit(parted, supervised, replace(SETTINGS, accumulation=3), 3)
-    torch.testing.assert_close(parameters(parted), parameters(whole), atol=1e-5, rtol=0)
-    assert [record.loss for record in history] == pytest.approx([record.loss for record in expected], abs=1e-5)
-
-
 def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
     """What a step of this number follows, of four in which gamma rises where it does."""
     step = still_step(model, task)
-    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(step_number)
+    step.schedule(step_number, 4)
     step.accumulate(everything(task), len(task.train))
     found = model.get_parameter("match").grad
     assert found is not None
@@ -109,39 +98,11 @@ def with_gamma(task: Task, gamma: float, rising: int = 0) -> Task:
 
 
 @pytest.mark.parametrize(("number", "gamma"), [(1, 2.0), (3, 6.0), (4, 8.0), (5, 8.0)])
-def test_a_ramped_gamma_follows_the_step(steady_model: NewModel, supervised: Task, number: int, gamma: float) -> None:
+def test_a_ramped_gamma_follows_the_step(supervised: Task, number: int, gamma: float) -> None:
     ramped = gradient_at(steady_model(), with_gamma(supervised, 8.0, rising=4), number)
     usual = gradient_at(steady_model(), with_gamma(supervised, gamma), number)
     assert torch.equal(ramped, usual)  # powers of two times small numbers: no rounding comes between
     assert not torch.equal(ramped, gradient_at(steady_model(), with_gamma(supervised, gamma + 1), number))
-
-
-def test_a_step_reads_its_ramped_gamma_from_the_schedules_tensor(steady_model: NewModel, supervised: Task) -> None:
-    # What a recorded step holds on to must stay where it is; only its value changes.
-    task = with_gamma(supervised, 8.0, rising=4)
-    step = still_step(steady_model(), task)
-    held = step.gamma
-    place = held.data_ptr()
-    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(2)
-    assert (held.data_ptr(), float(held)) == (place, 4.0)
-
-
-def test_a_ramp_that_is_over_at_the_first_step_is_no_ramp(steady_model: NewModel, supervised: Task) -> None:
-    ramped, usual = steady_model(), steady_model()
-    fit(ramped, with_gamma(supervised, 2.0, rising=1), SETTINGS, 2)
-    fit(usual, with_gamma(supervised, 2.0), SETTINGS, 2)
-    assert torch.equal(parameters(ramped), parameters(usual))
-
-
-def test_a_resumed_training_goes_on_with_the_gamma_it_had_reached(
-    steady_model: NewModel, new_store: Callable[[], Any], supervised: Task
-) -> None:
-    task, whole, resumed = with_gamma(supervised, 8.0, rising=12), steady_model(), steady_model()
-    store, cut_off = new_store(), new_store()
-    expected = fit(whole, task, SETTINGS, 4, store)
-    cut_off.saved = store.saved[:2]
-    assert fit(resumed, task, SETTINGS, 4, cut_off) == expected
-    assert torch.equal(parameters(resumed), parameters(whole))
 
 
 class Watched(nn.Module):
@@ -163,7 +124,7 @@ class Watched(nn.Module):
 
 @pytest.mark.parametrize(("precision", "kind"), [("float32", torch.float32), ("bfloat16", torch.bfloat16)])
 def test_the_precision_is_that_of_the_model_and_parameters_stay_in_full(
-    steady_model: NewModel, supervised: Task, precision: str, kind: torch.dtype
+    supervised: Task, precision: str, kind: torch.dtype
 ) -> None:
     model = Watched(steady_model())
     settings = replace(SETTINGS, precision=precision)
@@ -175,7 +136,7 @@ def test_the_precision_is_that_of_the_model_and_parameters_stay_in_full(
     assert {state["exp_avg"].dtype for state in optimizer.state.values()} == {torch.float32}
 
 
-def test_fewer_bits_give_nearly_the_same_training(steady_model: NewModel, supervised: Task) -> None:
+def test_fewer_bits_give_nearly_the_same_training(supervised: Task) -> None:
     full, half = steady_model(), steady_model()
     expected = fit(full, supervised, SETTINGS, 3)
     history = fit(half, supervised, replace(SETTINGS, precision="bfloat16"), 3)
@@ -201,15 +162,6 @@ def test_layers_on_top_of_an_encoder_can_have_a_rate_of_their_own() -> None:
     assert len(every["params"]) == 4
 
 
-class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what needs a tensor's values on the host: item, bool, and results whose size depends on them."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = func.overloadpacket.__name__
-        assert name not in ("_local_scalar_dense", "nonzero", "masked_select", "equal"), f"waits in {name}"
-        return func(*args, **(kwargs or {}))
-
-
 @pytest.mark.parametrize("settings", [SETTINGS, replace(SETTINGS, accumulation=2, precision="bfloat16")])
 def test_no_part_of_a_step_waits(monkeypatch: pytest.MonkeyPatch, supervised: Task, settings: Settings) -> None:
     # All rows are trained: a look-up on the CPU otherwise looks whether a word is beyond them.
@@ -221,18 +173,17 @@ def test_no_part_of_a_step_waits(monkeypatch: pytest.MonkeyPatch, supervised: Ta
     # These read the memory of the CPU directly, past every mode.
     for name in ("tolist", "numpy", "cpu"):
         monkeypatch.setattr(Tensor, name, None, raising=False)
-    schedule = Schedule(step.optimizer, settings, steps=2)
     with NoWaiting():  # type: ignore[no-untyped-call]
-        schedule(1)
+        step.schedule(1, 2)
         sums = step(batch)
-        schedule(2)
+        step.schedule(2, 2)
         sums += step(batch)
         with pytest.raises(AssertionError, match="waits in _local_scalar_dense"):
             bool(sums[0] > 0)
     assert not torch.equal(parameters(model), before)
 
 
-def test_parameters_that_are_frozen_or_empty_are_not_trained(steady_model: NewModel, task: Task) -> None:
+def test_parameters_that_are_frozen_or_empty_are_not_trained(task: Task) -> None:
     model = steady_model()
     model.register_parameter("nothing", nn.Parameter(torch.zeros(0, 4)))
     model.get_parameter("match").requires_grad_(False)
@@ -244,7 +195,7 @@ def test_parameters_that_are_frozen_or_empty_are_not_trained(steady_model: NewMo
     assert torch.equal(model.get_parameter("match"), before)
 
 
-def test_a_process_has_its_share_of_the_gradient_and_the_sums(steady_model: NewModel, supervised: Task) -> None:
+def test_a_process_has_its_share_of_the_gradient_and_the_sums(supervised: Task) -> None:
     batch = everything(supervised)
     whole = steady_model()
     expected = still_step(whole, supervised).accumulate(batch, 18)
@@ -262,7 +213,7 @@ def test_a_process_has_its_share_of_the_gradient_and_the_sums(steady_model: NewM
     torch.testing.assert_close(added, whole.get_parameter("match").grad, rtol=1e-5, atol=1e-7)
 
 
-def test_a_process_without_rows_has_sums_of_zero_and_no_gradients(steady_model: NewModel, task: Task) -> None:
+def test_a_process_without_rows_has_sums_of_zero_and_no_gradients(task: Task) -> None:
     model = steady_model()
     batch = task.train.batch(torch.arange(1))
     sums = still_step(model, task).accumulate(Team(1, 2).take(batch), 1)

@@ -124,12 +124,12 @@ CORPUS = Corpus(
 N_WORDS = 8
 
 
-def found(word: int, kind: str, expected: float | None = None) -> Finding:
-    return Finding(word, kind, 1, 1.0, 0.5, "positive", "positive", expected)
+def found(word: int, kind: str, expected: float | None = None, iteration: int = 1, score: float = 0.5) -> Finding:
+    return Finding(word, kind, iteration, 1.0, score, "positive", "positive", expected)
 
 
 def evidence_of(*findings: list[Finding]) -> Evidence:
-    header = Header("memnet", "attention", 3.0, 1, CORPUS.hash(), 0, "aw-as")
+    header = Header("memnet", "attention", 3.0, 3, CORPUS.hash(), 0, "aw-as")
     return Evidence.from_findings(header, CORPUS, findings)
 
 
@@ -148,9 +148,13 @@ def entries(
     return {(row, word): float(supervision.expected[row, word]) for row, word in places}
 
 
-@pytest.mark.parametrize(("penalty", "share"), [("tuned", 0.5), ("letter", 0.5), ("release", 1.0)])
-def test_active_words_share_the_attention_or_each_have_all_of_it(penalty: str, share: float) -> None:
+@pytest.mark.parametrize(
+    ("penalty", "share", "distance"), [("tuned", 0.5, "squared"), ("letter", 0.5, "norm"), ("release", 1.0, "squared")]
+)
+def test_active_words_share_the_attention_or_each_have_all_of_it(penalty: str, share: float, distance: str) -> None:
     assert entries(EVIDENCE, penalty) == {(0, 3): share, (0, 5): share, (0, 6): 0.0, (1, 1): 0.0}
+    supervision = supervise(EVIDENCE, N_WORDS, PENALTIES[penalty])
+    assert (supervision.distance, supervision.gamma) == (distance, PENALTIES[penalty].gamma)
 
 
 def test_one_kind_of_words_alone_can_be_used() -> None:
@@ -158,36 +162,25 @@ def test_one_kind_of_words_alone_can_be_used() -> None:
     assert entries(EVIDENCE, "tuned", "misleading") == {(0, 6): 0.0, (1, 1): 0.0}
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_an_expectation_of_its_own_wins(penalty: str) -> None:
-    soft = evidence_of([found(3, ACTIVE, 0.7), found(5, ACTIVE, 0.2)], [found(1, MISLEADING, 0.1)], [])
-    expected = {(0, 3): 0.7, (0, 5): 0.2, (1, 1): 0.1}
-    assert entries(soft, penalty) == pytest.approx(expected)
-
-
-def test_an_expectation_of_zero_is_one_too() -> None:
-    assert entries(evidence_of([found(3, ACTIVE, 0.0)], [], []), "tuned") == {(0, 3): 0.0}
-
-
-@pytest.mark.parametrize(("penalty", "distance"), [("tuned", "squared"), ("letter", "norm"), ("release", "squared")])
-def test_distance_and_gamma_come_with_the_penalty(penalty: str, distance: str) -> None:
-    supervision = supervise(EVIDENCE, N_WORDS, PENALTIES[penalty])
-    assert (supervision.distance, supervision.gamma) == (distance, PENALTIES[penalty].gamma)
-
-
-def taken(word: int, kind: str, iteration: int, score: float) -> Finding:
-    return Finding(word, kind, iteration, 1.0, score, "positive", "positive")
+@pytest.mark.parametrize(
+    ("penalty", "weighting"), [*((name, "equal") for name in PENALTIES), ("tuned", "round"), ("tuned", "confidence")]
+)
+def test_an_expectation_of_its_own_wins(penalty: str, weighting: str) -> None:
+    soft = evidence_of([found(3, ACTIVE, 0.7), found(5, ACTIVE, 0.0)], [found(1, MISLEADING, 0.1)], [])
+    expected = {(0, 3): 0.7, (0, 5): 0.0, (1, 1): 0.1}
+    assert entries(soft, penalty, weighting=weighting) == pytest.approx(expected)
 
 
 # Rounds 1, 2 and 3 took active words; the second took another that misled.
-DECAYING = Evidence.from_findings(
-    Header("memnet", "attention", 3.0, 3, CORPUS.hash(), 0, "aw-as"),
-    CORPUS,
-    (
-        [taken(3, ACTIVE, 1, 0.6), taken(5, ACTIVE, 2, 0.3), taken(7, ACTIVE, 3, 0.3), taken(6, MISLEADING, 2, 0.9)],
-        [taken(2, ACTIVE, 2, 0.4)],
-        [],
-    ),
+DECAYING = evidence_of(
+    [
+        found(3, ACTIVE, iteration=1, score=0.6),
+        found(5, ACTIVE, iteration=2, score=0.3),
+        found(7, ACTIVE, iteration=3, score=0.3),
+        found(6, MISLEADING, iteration=2, score=0.9),
+    ],
+    [found(2, ACTIVE, iteration=2, score=0.4)],
+    [],
 )
 
 
@@ -209,41 +202,32 @@ def test_a_weighting_says_how_active_words_share_and_misleading_ones_keep_zero(
     assert entries(DECAYING, penalty, weighting=weighting) == pytest.approx(expected)
 
 
-def test_words_with_little_confidence_leave_attention_free_and_negative_scores_weigh_nothing() -> None:
-    unsure = evidence_of([taken(3, ACTIVE, 1, 0.5), taken(5, ACTIVE, 1, 0.25)], [], [])
-    assert entries(unsure, "tuned", weighting="confidence") == {(0, 3): 0.5, (0, 5): 0.25}
-    mixed = evidence_of([taken(3, ACTIVE, 1, 0.2), taken(5, ACTIVE, 1, -1.0)], [], [])
-    assert entries(mixed, "tuned", weighting="score") == {(0, 3): 1.0, (0, 5): 0.0}
-
-
-@pytest.mark.parametrize("weighting", ["score", "confidence"])
-def test_scores_that_say_nothing_leave_the_words_alike(weighting: str) -> None:
-    silent = evidence_of([taken(3, ACTIVE, 1, 0.0), taken(5, ACTIVE, 1, -1.0)], [], [])
-    assert entries(silent, "tuned", weighting=weighting) == {(0, 3): 0.5, (0, 5): 0.5}
-
-
-@pytest.mark.parametrize("weighting", ["round", "confidence"])
-def test_an_expectation_of_its_own_wins_under_every_weighting(weighting: str) -> None:
-    soft = evidence_of([found(3, ACTIVE, 0.7), found(5, ACTIVE)], [], [])
-    # Two words of the same round and score share alike: of the second, a half is expected.
-    assert entries(soft, "tuned", weighting=weighting) == pytest.approx({(0, 3): 0.7, (0, 5): 0.5})
-
-
-def test_where_each_word_is_to_have_everything_nothing_can_be_shared() -> None:
-    with pytest.raises(InputError, match="weighting is 'round', but this penalty"):
-        supervise(EVIDENCE, N_WORDS, PENALTIES["release"], weighting="round")
+@pytest.mark.parametrize(
+    ("weighting", "scores", "shares"),
+    [
+        ("confidence", (0.5, 0.25), (0.5, 0.25)),  # little confidence leaves attention free
+        ("score", (0.2, -1.0), (1.0, 0.0)),  # negative scores weigh nothing
+        ("score", (0.0, -1.0), (0.5, 0.5)),  # scores that say nothing leave the words alike
+        ("confidence", (0.0, -1.0), (0.5, 0.5)),
+    ],
+)
+def test_odd_scores_still_share(weighting: str, scores: tuple[float, float], shares: tuple[float, float]) -> None:
+    odd = evidence_of([found(word, ACTIVE, score=score) for word, score in zip((3, 5), scores, strict=True)], [], [])
+    assert entries(odd, "tuned", weighting=weighting) == {(0, 3): shares[0], (0, 5): shares[1]}
 
 
 @pytest.mark.parametrize(
-    ("use", "what"),
+    ("penalty", "use", "what"),
     [
-        ({"words": "all"}, "words is 'all'; it can be both, active, misleading"),
-        ({"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
+        ("tuned", {"words": "all"}, "words is 'all'; it can be both, active, misleading"),
+        ("tuned", {"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
+        # Where each word is to have everything, nothing can be shared.
+        ("release", {"weighting": "round"}, "weighting is 'round', but this penalty"),
     ],
 )
-def test_an_unknown_use_is_refused(use: dict[str, Any], what: str) -> None:
+def test_an_unknown_use_is_refused(penalty: str, use: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        supervise(EVIDENCE, N_WORDS, PENALTIES["tuned"], **use)
+        supervise(EVIDENCE, N_WORDS, PENALTIES[penalty], **use)
 
 
 def attention_after(gamma: float, distance: str) -> Tensor:

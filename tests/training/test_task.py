@@ -9,35 +9,24 @@ import pytest
 from pssa.errors import InputError
 from pssa.training import Settings
 
-POSITIVE = ["learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "accumulation", "pad_multiple"]
-
-
-@pytest.mark.parametrize("name", POSITIVE)
-@pytest.mark.parametrize("value", [0, -1, float("nan")])
-def test_numbers_must_be_greater_than_zero(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"{name} is {value}; it must be greater"):
-        Settings(**{name: value})
+POSITIVE = ("learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "accumulation", "pad_multiple")
+CHOICES = {"class_weights": "none or balanced", "schedule": "constant or linear", "precision": "float32 or bfloat16"}
 
 
 @pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("class_weights", ("none", "balanced")),
-        ("schedule", ("constant", "linear")),
-        ("precision", ("float32", "bfloat16")),
-    ],
+    ("name", "value", "message"),
+    [(name, value, "it must be greater than 0") for name in POSITIVE for value in (0, -1, float("nan"))]
+    + [("warmup", value, "it is a share of the steps") for value in (-0.1, 1.0, 10, float("nan"))]
+    + [(name, "equal", f"it can be {known}") for name, known in CHOICES.items()],
 )
-def test_choices_are_the_known_ones(name: str, known: tuple[str, str]) -> None:
-    for value in known:
-        chosen: dict[str, Any] = {name: value}
-        assert getattr(Settings(**chosen), name) == value
-    wrong: dict[str, Any] = {name: "equal"}
-    with pytest.raises(InputError, match=f"{name} is 'equal'; it can be {known[0]}"):
-        Settings(**wrong)
+def test_settings_out_of_range_are_refused(name: str, value: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is {value!r}; {message}"):
+        Settings(**{name: value})
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.0, 10, float("nan")])
-def test_the_warm_up_is_a_share(value: float) -> None:
+def test_all_choices_and_a_share_of_steps_are_taken() -> None:
+    for name, known in CHOICES.items():
+        for value in known.split(" or "):
+            chosen: dict[str, Any] = {name: value}
+            assert getattr(Settings(**chosen), name) == value
     assert Settings(warmup=0.1).warmup == 0.1
-    with pytest.raises(InputError, match=f"warmup is {value}; it is a share of the"):
-        Settings(warmup=value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from tests.models.encoders import ARCHITECTURES, tiny_encoder
-from tests.training.conftest import Memory
+from tests.training.toys import Memory
 from torch import nn
 
 from pssa import models

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -49,48 +50,45 @@ class ShareEstimate:
     high: float
 
 
-@dataclass(frozen=True)
 class ShareEstimator:
     """Estimates the shares of labels from counted answers; without a confusion matrix, with sampling intervals alone.
 
+    :param confusion: (C, C) counts on held-out data, gold label by predicted label.
     :raises InputError: for a matrix that is not square or has a negative count.
     """
 
-    confusion: Sequence[Sequence[int]] | None = None  # (C, C): gold label by predicted label, on held-out data
-    seed: int = 0
-    reason: str = field(init=False, default="")  # why errors are not corrected, if a matrix was given and is of no use
-    uses_predictive_values: bool = field(init=False, default=False)  # where the matrix cannot be inverted safely
-    _map: Floats | None = field(
-        init=False, default=None, repr=False, compare=False
-    )  # (C, C), from answers to true labels
-    _maps: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C), drawn
-    _known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[ShareEstimate]] = field(
-        init=False, default_factory=dict, repr=False, compare=False
-    )
-
-    def __post_init__(self) -> None:
-        if self.confusion is None:
+    def __init__(self, confusion: Sequence[Sequence[int]] | None = None, seed: int = 0) -> None:
+        self.seed = seed
+        self.reason = ""  # why errors are not corrected, if a matrix was given and is of no use
+        self.uses_predictive_values = False  # where the matrix cannot be inverted safely
+        self._n_answered: list[int] = []  # held-out answers of each label
+        self._map: Floats | None = None  # (C, C), from answers to true labels
+        self._maps: Floats | None = None  # (R, C, C), drawn
+        self._estimate_once = lru_cache(_MAX_KNOWN)(self._estimate)
+        if confusion is None:
             return
-        counts = np.asarray(self.confusion, dtype=np.float64)
+        counts = np.asarray(confusion, dtype=np.float64)
         if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or (counts < 0).any():
             raise InputError("a confusion matrix has a row and a column for each label, and counts of 0 or more")
-        reason = _find_weakness(counts)
-        object.__setattr__(self, "reason", reason)
-        if reason:
+        self._n_answered = counts.sum(axis=0).astype(int).tolist()
+        self.reason = _find_weakness(counts)
+        if self.reason:
             return
-        generator = np.random.default_rng(self.seed)
-        condition = _condition(counts)
-        is_steady = condition <= _MAX_CONDITION
-        rows = counts if is_steady else counts.T
-        drawn = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS) for row in rows], axis=1)
-        known = (rows + _JEFFREYS * (not is_steady)) / (rows + _JEFFREYS * (not is_steady)).sum(axis=1, keepdims=True)
-        object.__setattr__(self, "uses_predictive_values", not is_steady)
-        object.__setattr__(self, "_map", np.linalg.inv(known) if is_steady else known)
-        maps = np.linalg.inv(drawn) if is_steady else drawn
-        if not is_steady and condition <= _MAX_OF_INTERVALS:  # either method may be right here
-            half = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS // 2) for row in counts], axis=1)
-            maps = np.concatenate([drawn[_N_DRAWS // 2 :], np.linalg.inv(half)])
-        object.__setattr__(self, "_maps", maps)
+        generator, condition = np.random.default_rng(seed), _condition(counts)
+
+        def draw(rows: Floats, n_draws: int) -> Floats:
+            return np.stack([generator.dirichlet(row + _JEFFREYS, size=n_draws) for row in rows], axis=1)
+
+        if condition <= _MAX_CONDITION:
+            self._map = np.asarray(np.linalg.inv(counts / counts.sum(axis=1, keepdims=True)))
+            self._maps = np.asarray(np.linalg.inv(draw(counts, _N_DRAWS)))
+            return
+        self.uses_predictive_values = True
+        answered = counts.T + _JEFFREYS
+        self._map = answered / answered.sum(axis=1, keepdims=True)
+        self._maps = draw(counts.T, _N_DRAWS)
+        if condition <= _MAX_OF_INTERVALS:  # either method may be right here
+            self._maps = np.concatenate([self._maps[_N_DRAWS // 2 :], np.linalg.inv(draw(counts, _N_DRAWS // 2))])
 
     @property
     def is_corrected(self) -> bool:
@@ -99,8 +97,8 @@ class ShareEstimator:
 
     def covers(self, counts: Sequence[int]) -> bool:
         """Whether the labels that are hardly answered on held-out data are hardly answered here either."""
-        known = [sum(column) for column in zip(*self.confusion or (), strict=True)]
-        rare = sum(count for count, n_known in zip(counts, known, strict=False) if n_known < _LEAST_ANSWERS)
+        answered = zip(counts, self._n_answered, strict=False)
+        rare = sum(count for count, n_known in answered if n_known < _LEAST_ANSWERS)
         return rare <= _RARE * sum(counts)
 
     def estimate(self, counts: Sequence[int], left_out: Sequence[int] = ()) -> list[ShareEstimate]:
@@ -108,12 +106,7 @@ class ShareEstimator:
 
         :param left_out: answers of each label that are not counted, though the confusion matrix covers such answers.
         """
-        key = tuple(map(int, counts)), tuple(map(int, left_out)) or (0,) * len(counts)
-        if key not in self._known:
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
-            self._known[key] = self._estimate(*key)
-        return self._known[key]
+        return self._estimate_once(tuple(map(int, counts)), tuple(map(int, left_out)) or (0,) * len(counts))
 
     def _estimate(self, counts: tuple[int, ...], left_out: tuple[int, ...]) -> list[ShareEstimate]:
         observed = np.asarray(counts, dtype=np.float64)

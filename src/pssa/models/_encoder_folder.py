@@ -1,18 +1,20 @@
 """The folder of a pretrained encoder: found on disk or on the Hugging Face hub, and checked before anything is built from it.
 
-transformers and tokenizers raise errors of every kind on a damaged file; here each becomes an `InputError` that names the file
-or folder.
+transformers and tokenizers raise errors of every kind on a damaged file; `refuse_faults` makes each an `InputError` that names
+the file or folder.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from pssa.data.files import read_bounded, require_regular
 from pssa.data.validation import format_error, is_fault, shorten
@@ -97,12 +99,8 @@ def check_weights(folder: Path) -> None:
         raise InputError(f"{folder}: has no model.safetensors; expected {_NEEDED}")
     _check_index(folder, {path.name for path in files})
     for path in files:
-        try:
-            with safe_open(str(path), framework="pt"):
-                pass
-        except (SafetensorError, OSError) as error:
-            reason = first_line(error)
-            raise InputError(f"{path}: is damaged or not a safetensors file ({reason}); download it again") from error
+        with refuse_faults(f"{path}: is damaged or not a safetensors file"), safe_open(str(path), framework="pt"):
+            pass
 
 
 def _check_index(folder: Path, files: set[str]) -> None:
@@ -110,10 +108,8 @@ def _check_index(folder: Path, files: set[str]) -> None:
     path = folder / _INDEX
     if not path.is_file():
         return
-    try:
+    with refuse_faults(f"{path}: is not an index of weights"):
         targets = {*json.loads(read_bounded(path, _MAX_BYTES))["weight_map"].values()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: is not an index of weights ({first_line(error)}); download it again") from error
     if others := sorted(map(str, targets - files)):
         what = f"names {shorten(others[0])}, which is not one of the safetensors files beside it"
         raise InputError(f"{path}: {what}; download the encoder again")
@@ -125,16 +121,10 @@ def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
         if path.exists():  # libraries open it under names of their own
             require_regular(path)
     config = _read_config(transformers, folder)
-    try:
+    with refuse_faults(f"{folder}: its tokenizer cannot be read"):
         tokenizer = _read_tokenizer(transformers, folder)
         # Its special tokens need not be in its own vocabulary.
         entries = 1 + max([*tokenizer.get_vocab().values(), *tokenizer("a", "a")["input_ids"]])
-    except InputError:
-        raise
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        raise InputError(f"{folder}: its tokenizer cannot be read ({first_line(error)})") from error
     for what in ("mask_token", "pad_token", "cls_token", "sep_token"):
         if getattr(tokenizer, what) is None:
             raise InputError(f"{folder}: its tokenizer has no {what}; expected an encoder like BERT")
@@ -148,18 +138,14 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     path = folder / "config.json"
     if not path.is_file():
         raise InputError(f"{folder}: has no config.json; expected {_NEEDED}")
-    try:
+    with refuse_faults(f"{path}: is not a transformers configuration with a model_type"):
         kind = json.loads(read_bounded(path, _MAX_BYTES).decode())["model_type"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{path}: is not a transformers configuration with a model_type; download it again") from error
     known = transformers.CONFIG_MAPPING
     if not (isinstance(kind, str) and kind in known and known[kind] in transformers.MODEL_MAPPING):
         unknown = f"architecture {shorten(kind)} is unknown to transformers {transformers.__version__}"
         raise InputError(f"{path}: {unknown}; use an encoder like BERT")
-    try:
+    with refuse_faults(f"{path}: cannot be read"):
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:
-        raise InputError(f"{path}: cannot be read ({first_line(error)}); download it again") from error
     if config.is_encoder_decoder or not hasattr(config, "hidden_size") or not hasattr(config, "vocab_size"):
         raise InputError(f"{path}: {kind} is not a text encoder; use one like BERT")
     for name, most in _MOST.items():
@@ -206,6 +192,19 @@ def _conversion(source: str) -> str:
         f"AutoModel.from_pretrained({source!r}).save_pretrained(DIR), "
         f"AutoTokenizer.from_pretrained({source!r}).save_pretrained(DIR), and name DIR"
     )
+
+
+@contextmanager
+def refuse_faults(what: str, advice: str = "download it again") -> Iterator[None]:
+    """Turn an error of a library about a file into an `InputError` that says what is wrong."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        raise InputError(f"{what} ({first_line(error)}); {advice}") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -35,14 +35,14 @@ def attend(scores: Tensor, mask: Tensor, words: Tensor) -> tuple[Tensor, Tensor]
     """Weigh `words` (B, P, D) by the softmax of `scores` (B, P): o (B, D) and the weights (B, P)."""
     weights = masked_softmax(scores, mask)
     if _needs_gradient(words):
-        return cast(Tensor, _WeightedSum.apply(weights, words)), weights  # type: ignore[no-untyped-call]
+        return cast(Tensor, _RowProduct.apply(weights, words, False)), weights  # type: ignore[no-untyped-call]
     return torch.einsum("bp,bpd->bd", weights, words), weights
 
 
 def match(query: Tensor, words: Tensor) -> Tensor:
     """Return (B, P): the product of `query` (B, D) with each of `words` (B, P, D)."""
     if _needs_gradient(words):
-        return cast(Tensor, _Match.apply(query, words))  # type: ignore[no-untyped-call]
+        return cast(Tensor, _RowProduct.apply(query, words, True))  # type: ignore[no-untyped-call]
     return torch.einsum("bd,bpd->bp", query, words)
 
 
@@ -52,39 +52,26 @@ def _needs_gradient(words: Tensor) -> bool:
     return is_plain and words.requires_grad and torch.is_grad_enabled()
 
 
-# A row times a matrix, for each of the batch. The gradient of the matrix is an outer product: a multiplication of each element,
-# which gives the same bits as autograd's matrix product and leaves rows as rows, so that later sums run through memory in order.
-# Twice as fast, and most of the time of MN's attention.
+class _RowProduct(torch.autograd.Function):
+    """A row times a matrix, for each of the batch: `rows` (B, P) by `words` (B, P, D) or, `transposed`, (B, D) by (B, D, P).
 
-
-class _WeightedSum(torch.autograd.Function):
-    """(B, P) times (B, P, D): (B, D)."""
-
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor, words: Tensor) -> Tensor:
-        ctx.save_for_backward(weights, words)
-        return torch.bmm(weights.unsqueeze(1), words).squeeze(1)
+    The gradient of the matrix is an outer product: a multiplication of each element, which gives the same bits as autograd's
+    matrix product and leaves rows as rows, so that later sums run through memory in order. Twice as fast, and most of the time
+    of MN's attention.
+    """
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        weights, words = ctx.saved_tensors
-        to_weights = torch.bmm(gradient.unsqueeze(1), words.transpose(1, 2)).squeeze(1)
-        return to_weights, weights.unsqueeze(2) * gradient.unsqueeze(1)
-
-
-class _Match(torch.autograd.Function):
-    """(B, D) times the transpose of (B, P, D): (B, P)."""
+    def forward(ctx: Any, rows: Tensor, words: Tensor, transposed: bool) -> Tensor:
+        ctx.save_for_backward(rows, words)
+        ctx.transposed = transposed
+        return torch.bmm(rows.unsqueeze(1), words.transpose(1, 2) if transposed else words).squeeze(1)
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, words: Tensor) -> Tensor:
-        ctx.save_for_backward(query, words)
-        return torch.bmm(query.unsqueeze(1), words.transpose(1, 2)).squeeze(1)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        query, words = ctx.saved_tensors
-        to_query = torch.bmm(gradient.unsqueeze(1), words).squeeze(1)
-        return to_query, gradient.unsqueeze(2) * query.unsqueeze(1)
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        rows, words = ctx.saved_tensors
+        to_rows = torch.bmm(gradient.unsqueeze(1), words if ctx.transposed else words.transpose(1, 2)).squeeze(1)
+        by_position, by_cell = (gradient, rows) if ctx.transposed else (rows, gradient)
+        return to_rows, by_position.unsqueeze(2) * by_cell.unsqueeze(1), None
 
 
 def pool_words(values: Tensor, word_of: Tensor, n_words: int) -> Tensor:

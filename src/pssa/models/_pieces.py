@@ -9,7 +9,7 @@ All texts are worked on together, as arrays: beside a GPU, a loop over pieces in
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -71,7 +71,7 @@ class PieceCutter:
     def features(self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None) -> Features:
         """Turn examples into arrays for models whose positions are pieces.
 
-        Of a sentence that is too long the encoder reads a window around the aspect; one warning counts these sentences.
+        The encoder reads a window around the aspect of a sentence that is too long; one warning counts these sentences.
 
         :param read: what `read` returned for the examples, if that is known.
         """
@@ -146,20 +146,11 @@ class PieceCutter:
         lost = np.flatnonzero(n_pieces == 0).tolist()
         if not lost:
             return pieces
-        chars = [examples[row].aspect_chars for row in lost]
-        parts = [pieces.of(row) for row in lost]
-        places = [
-            part.start + int((pieces.starts[part] < start).sum()) for part, (start, _) in zip(parts, chars, strict=True)
-        ]
+        starts, ends = zip(*(examples[row].aspect_chars for row in lost), strict=True)
         words = [examples[row].aspect[0] for row in lost]
-        values: tuple[Any, ...] = (
-            lost,
-            self._reader.unknown_id,
-            [start for start, _ in chars],
-            [end for _, end in chars],
-            words,
-        )
-        return _Pieces(*(np.insert(column, places, value) for column, value in zip(pieces, values, strict=True)))
+        unknown = lost, [self._reader.unknown_id] * len(lost), starts, ends, words
+        joined = _Pieces(*(np.concatenate([new, column]) for new, column in zip(unknown, pieces, strict=True)))
+        return joined.take(np.lexsort((joined.starts, joined.rows)))
 
     def _windows(self, pieces: _Pieces, aspects: Array) -> _Pieces:
         """Return the pieces that fit: those of the aspect, then equally many left and right of it."""
@@ -171,19 +162,17 @@ class PieceCutter:
         is_read = np.ones(len(pieces.rows), dtype=bool)
         for row in too_long:
             part = pieces.of(row)
-            first, end = self._window(np.flatnonzero(is_aspect[part]).tolist(), int(counts[row]), room)
             is_read[part] = False
+            places = np.flatnonzero(is_aspect[part]).tolist()
+            first, end = places[0], places[-1] + 1
+            spare = room - (end - first) - len(places) * self.pair
+            if spare < 0:
+                end = first + room // (1 + self.pair)
+            else:
+                left = min(first, max(spare // 2, spare - (counts[row] - end)))
+                first, end = first - left, end + spare - left
             is_read[part.start + first : part.start + end] = True
         return pieces.take(is_read)
-
-    def _window(self, aspect: Sequence[int], count: int, room: int) -> Span:
-        """Return which of the `count` pieces of an example are read; the aspect has those at the given places."""
-        first, end = aspect[0], aspect[-1] + 1
-        spare = room - (end - first) - len(aspect) * self.pair
-        if spare < 0:
-            return first, first + room // (1 + self.pair)
-        left = min(first, max(spare // 2, spare - (count - end)))
-        return first - left, end + spare - left
 
     def _describe_lost(self, cut: _Pieces, read: _Pieces, aspects: Array) -> str:
         """Return a warning about sentences that are not read as a whole."""
@@ -201,7 +190,14 @@ class PieceCutter:
     def _features(self, examples: Sequence[Example], pieces: _Pieces, aspects: Array, labels: Array) -> Features:
         """Return the arrays: a row has its pieces between special tokens and, in a pair, the aspect's once more."""
         (before, between, after), n = self._template, len(examples)
-        is_aspect = _is_aspect(pieces, aspects)
+        is_aspect, is_word = _is_aspect(pieces, aspects), pieces.words >= 0
+        hidden = np.zeros((n, max(len(example.spans) for example in examples)), dtype=bool)
+        for row, example in enumerate(examples):
+            if example.hidden:
+                hidden[row, list(example.hidden)] = True
+        candidates = np.zeros_like(hidden)
+        candidates[pieces.rows[is_word], pieces.words[is_word]] = ~is_aspect[is_word]
+        is_masked = is_word & hidden[pieces.rows, np.maximum(pieces.words, 0)]
         counts, n_aspect = (np.bincount(rows, minlength=n) for rows in (pieces.rows, pieces.rows[is_aspect]))
         second = len(before) + counts + len(between)  # where the aspect follows
         widths = second + (n_aspect + len(after)) * self.pair
@@ -209,7 +205,7 @@ class PieceCutter:
         ids, word_of = np.full(shape, padding), np.full(shape, PADDING)
         ids[:, : len(before)], word_of[:, : len(before)] = before, SPECIAL
         places = len(before) + _places(pieces.rows, counts)
-        ids[pieces.rows, places] = _masked(examples, pieces, self.tokenizer.mask_token_id)
+        ids[pieces.rows, places] = np.where(is_masked, self.tokenizer.mask_token_id, pieces.ids)
         word_of[pieces.rows, places] = pieces.words
         for place, token in enumerate(between):
             ids[every, len(before) + counts + place], word_of[every, len(before) + counts + place] = token, SPECIAL
@@ -228,7 +224,7 @@ class PieceCutter:
             word_of=word_of,
             aspect=aspect,
             aspect_span=aspects,
-            candidates=_candidates(examples, pieces, aspects),
+            candidates=candidates & ~hidden,
             labels=labels,
             widths=np.stack([widths, n_aspect, [len(example.spans) for example in examples]], axis=1),
             mask_id=self.tokenizer.mask_token_id,
@@ -324,30 +320,3 @@ def _is_aspect(pieces: _Pieces, aspects: Array) -> npt.NDArray[np.bool_]:
 def _places(rows: Array, counts: Array) -> Array:
     """Return the place of each entry in its row; `rows` ascend, and `counts` says how often each occurs."""
     return np.arange(len(rows)) - (counts.cumsum() - counts)[rows]
-
-
-def _masked(examples: Sequence[Example], pieces: _Pieces, mask_id: int) -> Array:
-    """Return the ids, with the mask token for pieces of hidden words."""
-    ids = pieces.ids
-    for row, hidden in _hidden(examples):
-        part = pieces.of(row)
-        ids = ids.copy() if ids is pieces.ids else ids
-        ids[part][np.isin(pieces.words[part], hidden)] = mask_id
-    return ids
-
-
-def _candidates(examples: Sequence[Example], pieces: _Pieces, aspects: Array) -> npt.NDArray[np.bool_]:
-    """Return (n, N): words that are read and may be attended or mined."""
-    candidates = np.zeros((len(examples), max(len(example.spans) for example in examples)), dtype=bool)
-    real = pieces.words >= 0
-    candidates[pieces.rows[real], pieces.words[real]] = True
-    words = np.arange(candidates.shape[1])
-    candidates &= (words < aspects[:, :1]) | (words >= aspects[:, 1:])
-    for row, hidden in _hidden(examples):
-        candidates[row, hidden] = False
-    return candidates
-
-
-def _hidden(examples: Sequence[Example]) -> Iterator[tuple[int, list[int]]]:
-    """Yield the examples that have hidden words, and these."""
-    return ((row, list(example.hidden)) for row, example in enumerate(examples) if example.hidden)

@@ -7,8 +7,7 @@ can be cut at given offsets.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -17,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pssa.data.features import Array
-from pssa.data.validation import format_error, is_fault
-from pssa.errors import InputError
+from pssa.models._encoder_folder import refuse_faults
 
 # Text after a cut does not begin a sentence: the tokenizer must not add a space before it, nor strip the one that it has.
 _AFTER_A_CUT: dict[str, dict[str, Any]] = {
@@ -46,14 +44,6 @@ class PlainTokenizer:
 
     tokenizer: Any
 
-    def __post_init__(self) -> None:
-        name = type(self.tokenizer).__name__
-        if not getattr(self.tokenizer, "is_fast", False):
-            raise InputError(f"{name} is a slow tokenizer; use a fast one (an encoder with a tokenizer.json)")
-        for token in ("mask", "pad"):
-            if getattr(self.tokenizer, f"{token}_token_id") is None:
-                raise InputError(f"{name} has no {token} token; use an encoder pretrained to fill in masked words")
-
     @property
     def unknown_id(self) -> int:
         """Id of the unknown token; of the mask token if the tokenizer reads bytes and has none."""
@@ -62,7 +52,7 @@ class PlainTokenizer:
 
     def template(self, pair: bool) -> tuple[list[int], ...]:
         """Return the special tokens that the tokenizer puts before a text, after it, and after the second of a pair."""
-        with _tokenizer_errors():
+        with refuse_faults("the encoder's tokenizer is unusable", "get its folder again"):
             sample = self._first.encode("a", "a" if pair else None)
         sides: tuple[list[int], ...] = ([], [], [])
         passed = 0
@@ -84,7 +74,7 @@ class PlainTokenizer:
             if cut
             for start, end in pairwise([*cut, len(texts[row])])
         ]
-        with _tokenizer_errors():
+        with refuse_faults("the encoder's tokenizer is unusable", "get its folder again"):
             found = self._first.encode_batch(heads, add_special_tokens=False)
             if tails:
                 found += self._rest.encode_batch([text for _, _, text in tails], add_special_tokens=False)
@@ -112,19 +102,6 @@ class PlainTokenizer:
 def flat_array(rows: Iterable[Iterable[int]]) -> Array:
     """Return the numbers of all rows, one after the other."""
     return np.fromiter(chain.from_iterable(rows), np.int64)
-
-
-@contextmanager
-def _tokenizer_errors() -> Iterator[None]:
-    """Turn an error of the tokenizer about its own files into an `InputError`."""
-    try:
-        yield
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        raise InputError(
-            f"the encoder's tokenizer is unusable ({format_error(error)}); get its folder again"
-        ) from error
 
 
 def _copy(tokenizer: Any, changes: dict[str, dict[str, Any]]) -> Any:

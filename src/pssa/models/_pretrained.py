@@ -22,7 +22,7 @@ from torch import nn
 
 from pssa.data.files import sync_tree
 from pssa.errors import InputError, MissingExtra
-from pssa.models._encoder_folder import check_weights, find_folder, first_line, read_description, weight_files
+from pssa.models._encoder_folder import check_weights, find_folder, read_description, refuse_faults, weight_files
 from pssa.models._layers import refuse_outsized
 from pssa.models._pieces import PieceCutter
 
@@ -102,7 +102,7 @@ class Pretrained:
             return _drawn(transformers, config, options)
 
     def _filled(self, transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
-        try:
+        with refuse_faults(f"{self.weights}: its weights cannot be read"):
             body, report = transformers.AutoModel.from_pretrained(
                 self.weights,
                 config=config,
@@ -112,8 +112,6 @@ class Pretrained:
                 output_loading_info=True,
                 **options,
             )
-        except Exception as error:  # as many kinds as there are ways to damage a file
-            raise InputError(f"{self.weights}: its weights cannot be read ({first_line(error)})") from error
         # transformers would silently draw them at random.
         if missing := sorted(report["missing_keys"]):
             expected = f"expected the weights of a {config.model_type} encoder as config.json describes it"
@@ -183,14 +181,8 @@ def _transformers() -> Any:
 
 
 def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
-    try:
-        body = transformers.AutoModel.from_config(config, trust_remote_code=False, **options)
-        return cast(nn.Module, body)
-    except Exception as error:  # as many kinds as there are numbers that do not go together
-        reason = first_line(error)
-        raise InputError(
-            f"config.json describes a {config.model_type} encoder that cannot be built ({reason})"
-        ) from error
+    with refuse_faults(f"config.json describes a {config.model_type} encoder that cannot be built"):
+        return cast(nn.Module, transformers.AutoModel.from_config(config, trust_remote_code=False, **options))
 
 
 @contextmanager

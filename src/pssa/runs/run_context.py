@@ -44,7 +44,7 @@ from pssa.training import (
     fit,
     search_epochs,
 )
-from pssa.training.concurrent import EpochLimit, LimitRaiser, one_thread, run_concurrently, train_meanwhile
+from pssa.training.concurrent import EpochLimit, one_thread, run_concurrently, train_meanwhile
 from pssa.training.contrast import Contrast
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
@@ -161,7 +161,7 @@ class RunContext:
 
     def share(self, observed: Observation) -> Observation:
         """Return the main process's observation in every process, since devices may differ in the last bits."""
-        return Observation(self.team.share(observed.probabilities), self.team.share(observed.scores))
+        return self.team.share(observed)
 
     def keep(self, stage: str, model: nn.Module) -> None:
         """Save a model in its stage's folder, where it can be loaded like any run."""
@@ -182,11 +182,11 @@ class RunContext:
             return known
         if not meanwhile or self.directory is None or self._n_side_by_side < 2:
             return self._search("search")
-        (branch,), limit, observer = self._branches(1), EpochLimit(), self.observer
+        (branch,), limit, observer = self._branches(1), EpochLimit(self.settings.smoothing), self.observer
         branch.goes_on, most = limit.allows, self.settings.max_epochs
         works = [partial(_run_branch, branch, partial(_call, train, most)) for train in meanwhile]
         with train_meanwhile(works, limit):
-            self.observer = ObserverGroup((observer, LimitRaiser(limit, self.settings.smoothing)))
+            self.observer = ObserverGroup((observer, limit))
             try:
                 return self._search("search")
             finally:

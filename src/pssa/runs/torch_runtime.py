@@ -21,13 +21,13 @@ from pssa.data.example import Example
 from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError, setting
 from pssa.evaluation.calibration import scale
-from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.evaluation.predict import Encoder, predict_logits, start_logits
 from pssa.models import IndexedCorpus
 from pssa.models._plain_tokenizer import ReadPieces
 from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
 from pssa.runs.devices import computes_bfloat16
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
+from pssa.training.graphs import RecordedEncoder
 
 # Weight of the mean probability beside all votes: enough to break a tie, too little to overrule a vote.
 _VOICE = 1e-3

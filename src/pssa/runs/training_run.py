@@ -140,7 +140,7 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
                 _carry_out(RunContext(config, directory, prepared_data, observer, members))
         else:
             _help_out(Path(out), config, prepared_data, members)
-        members.share_object(None)  # the others wait here for the files
+        members.share(None)  # the others wait here for the files
     return Path(out)
 
 

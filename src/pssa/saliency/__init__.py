@@ -18,13 +18,11 @@ from typing import Any, cast
 
 from pssa.errors import InputError
 from pssa.registry import Registry
-from pssa.saliency._noise import Smooth
 from pssa.saliency._scores import Observation, Saliency, entropy_bits, hide, normalise, observe, score_words
 
 __all__ = [
     "Observation",
     "Saliency",
-    "Smooth",
     "build",
     "entropy_bits",
     "hide",

@@ -1,4 +1,4 @@
-"""Gradients at h(x) by the head alone, noise on h(x), and `Smooth`, which averages any saliency over noise.
+"""Gradients at h(x) by the head alone, and noise on h(x).
 
 Noise is drawn so that an example gets the same in any batch: every row of a batch shares the draws, and positions are drawn in
 blocks of fixed size, so that neither the other rows nor padding changes what a position gets. Draws differ between a CPU and a
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from pssa.errors import InputError
 from pssa.models import AspectModel, Batch, Encoding
-from pssa.saliency._scores import EncodedModel, Saliency, score_words
 
 
 def logit_gradient(model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
@@ -105,29 +104,3 @@ class Noise:
 def _jitter(values: Tensor, noise: Tensor, where: Tensor) -> Tensor:
     """`values` (B, P, D) plus each sample of `noise` (S, P, D), where `where` (B, P, 1) is one: (S * B, P, D)."""
     return torch.addcmul(values, noise.unsqueeze(1), where).flatten(0, 1)
-
-
-@dataclass(frozen=True)
-class Smooth:
-    """The mean share of each word when `inner` scores a classifier whose `encode` adds noise.
-
-    `inner` takes the noised vectors for h(x) throughout: `Smooth(Gradient(samples=0))` multiplies the gradient by the
-    noised h(x) and follows the class predicted from it, where `Gradient` keeps to the clean ones.
-    """
-
-    inner: Saliency
-    samples: int = 10
-    sigma: float = 0.15
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        Noise(self.samples, self.sigma, self.seed)  # raises if they are out of range
-
-    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
-        """Return the (B, N) mean of the normalised scores."""
-        with torch.no_grad():
-            clean = model.encode(batch)
-        seeds = torch.randint(2**62, (self.samples,), generator=torch.Generator().manual_seed(self.seed))
-        draws = [Noise(1, self.sigma, seed) for seed in seeds.tolist()]
-        noisy = (EncodedModel(model, batch, clean, noise.add) for noise in draws)
-        return torch.stack([score_words(self.inner, each, batch) for each in noisy]).mean(dim=0)

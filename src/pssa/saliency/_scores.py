@@ -7,7 +7,6 @@ position, before the sum: two pieces of one word that pull in opposite direction
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -133,12 +132,11 @@ class EncodedModel:
     model: Any
     batch: Batch
     encoding: Encoding
-    noise: Callable[[Encoding, Tensor], Encoding] | None = None  # changes encodings at the real words (B, P)
 
     def encode(self, batch: Batch) -> Encoding:
         """Return the encoding at hand, or encode another batch."""
         encoding: Encoding = self.encoding if batch is self.batch else self.model.encode(batch)
-        return encoding if self.noise is None else self.noise(encoding, batch.real)
+        return encoding
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)

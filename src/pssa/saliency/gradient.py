@@ -55,7 +55,9 @@ class Gradient:
         """(B, N) mean shares of the words."""
         with torch.no_grad():
             encoding = model.encode(batch)
-        classes = predicted_classes(model, encoding, batch) if self.target == "predicted" else _gold_classes(batch)
+        if self.target == "gold" and bool((batch.labels < 0).any()):
+            raise InputError('an example has no label; target="gold" needs labelled data, target="predicted" does not')
+        classes = batch.labels if self.target == "gold" else predicted_classes(model, encoding, batch)
         signed = self._signed_scores(model, encoding, batch, classes)
         if self.average == "raw":
             signed = signed.mean(dim=0, keepdim=True)
@@ -88,9 +90,3 @@ def _on_input(model: AspectModel, noise: Noise, stacked: Batch) -> Encoding:
 
     encoding: Encoding = model.encode_noised(stacked, add)  # type: ignore[attr-defined]
     return encoding
-
-
-def _gold_classes(batch: Batch) -> Tensor:
-    if bool((batch.labels < 0).any()):
-        raise InputError('an example has no label; target="gold" needs labelled data, target="predicted" does not')
-    return batch.labels

@@ -14,55 +14,41 @@ from typing import TypeVar
 
 import torch
 
-from pssa.data.evidence import RoundReport
 from pssa.errors import RunError
 from pssa.execution import ThreadPool
 from pssa.training.checkpoint import EpochRecord, certain_epochs
-from pssa.training.observers import Observer
+from pssa.training.observers import Forwarder, Observer
 
 Result = TypeVar("Result")
-_Call = Callable[[Observer], object]
 
 
 class TrainingStopped(RunError):
     """A training was stopped because one beside it failed, or the program is to end."""
 
 
-class Relay(Observer):
+class Relay(Forwarder):
     """An observer for another thread: it keeps the calls until the caller's thread passes them on."""
 
     def __init__(self) -> None:
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        super().__init__(self._keep)
+        self._calls: SimpleQueue[tuple[str, tuple[object, ...]] | None] = SimpleQueue()
         self._is_live = threading.Event()
         self._is_stopped = threading.Event()
 
-    def on_stage(self, stage: str, steps: int) -> None:
-        """Keep it."""
-        self._calls.put(lambda observer: observer.on_stage(stage, steps))
-
-    def on_step(self, step: int, steps: int) -> None:
-        """Keep it if somebody looks on; end the training if it was stopped."""
-        self.raise_if_stopped()
-        if self._is_live.is_set():
-            self._calls.put(lambda observer: observer.on_step(step, steps))
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Keep it."""
-        self._calls.put(lambda observer: observer.on_epoch(record))
-
-    def on_stage_end(self, stage: str) -> None:
-        """Keep it."""
-        self._calls.put(lambda observer: observer.on_stage_end(stage))
-
-    def on_round(self, report: RoundReport) -> None:
-        """Keep it."""
-        self._calls.put(lambda observer: observer.on_round(report))
+    def _keep(self, name: str, *arguments: object) -> None:
+        """Keep a call, that of a step only if somebody looks on; end the training if it was stopped."""
+        if name == "on_step":
+            self.raise_if_stopped()
+            if not self._is_live.is_set():
+                return
+        self._calls.put((name, arguments))
 
     def pass_on(self, observer: Observer) -> None:
         """Make the calls, in this thread, until the work ends."""
         self._is_live.set()
         while call := self._calls.get():
-            call(observer)
+            name, arguments = call
+            getattr(observer, name)(*arguments)
 
     def end(self) -> None:
         """Say that there will be no more calls."""
@@ -104,18 +90,21 @@ def run_concurrently(
                 relay.stop()
 
 
-class EpochLimit:
-    """How many epochs a training is certain to need, while the search for their number goes on."""
+class EpochLimit(Observer):
+    """How many epochs a training is certain to need, while the search for their number goes on; it observes the search."""
 
-    def __init__(self) -> None:
+    def __init__(self, smoothing: int) -> None:
+        self._smoothing = smoothing
+        self._history: list[EpochRecord] = []
         self._changed = threading.Condition()
         self._epochs = 0
         self._is_over = False
 
-    def raise_to(self, epochs: int) -> None:
-        """Let trainings go on to this epoch."""
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Let trainings go on to the epochs that are certain by now."""
+        self._history.append(record)
         with self._changed:
-            self._epochs = max(self._epochs, epochs)
+            self._epochs = max(self._epochs, certain_epochs(self._history, self._smoothing))
             self._changed.notify_all()
 
     def end(self) -> None:
@@ -133,19 +122,6 @@ class EpochLimit:
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or self._epochs > epochs)
             return 0 if self._is_over else self._epochs
-
-
-class LimitRaiser(Observer):
-    """An observer of a search that raises the limit of a training beside it."""
-
-    def __init__(self, limit: EpochLimit, smoothing: int) -> None:
-        self._limit, self._smoothing = limit, smoothing
-        self._history: list[EpochRecord] = []
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Raise the limit to the epochs that are certain by now."""
-        self._history.append(record)
-        self._limit.raise_to(certain_epochs(self._history, self._smoothing))
 
 
 @contextmanager

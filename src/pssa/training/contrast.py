@@ -105,7 +105,7 @@ class Contrast:
         found = partners >= 0
         if not found.any():
             return None
-        return _Join.of(self, data, rows[found], partners[found], before[found], glue[found]).copies()
+        return self._join(data, rows[found], partners[found], before[found], glue[found])
 
     def append(self, data: IndexedCorpus, copies: IndexedCorpus) -> IndexedCorpus:
         """Return the rows of both; those of the copies have an `index` after all others."""
@@ -154,137 +154,62 @@ class Contrast:
             found |= (positions == aspects[:, place : place + 1]).any(dim=1) & (place < n_ids)
         return found
 
+    def _join(self, data: IndexedCorpus, own: Tensor, other: Tensor, before: Tensor, glue: Tensor) -> Copies:
+        """Join the sentences at the rows `own` (k,) with those at `other` (k,), which come first where `before` is true.
 
-@dataclass(frozen=True)
-class _Join:
-    """Pairs of rows on their way to copies; every tensor has one value for each pair.
-
-    A copy consists of what precedes the words of its own row, the words of one part, the glue, the words of the other part, and
-    what follows the words of its own row, such as special tokens and the second segment of a pair.
-    """
-
-    contrast: Contrast
-    table: Batch
-    own: Tensor  # rows of the instances
-    other: Tensor  # rows of their partners
-    before: Tensor  # whether the partner comes first
-    glue: Tensor  # number of the glue
-    widths: Tensor  # (n, 3) of all rows
-    first: Tensor  # (n,) first position of each row's words
-    end: Tensor  # (n,) position after the last
-
-    @classmethod
-    def of(
-        cls, contrast: Contrast, data: IndexedCorpus, own: Tensor, other: Tensor, before: Tensor, glue: Tensor
-    ) -> _Join:
-        """Find the words of every row."""
-        table = data.table
-        real = table.real.int()
-        end = table.positions.shape[1] - real.flip(1).argmax(dim=1)
-        return cls(contrast, table, own, other, before, glue, data.widths, real.argmax(dim=1), end)
-
-    def copies(self) -> Copies:
-        """Return the copies."""
-        left, right = torch.where(self.before, self.other, self.own), torch.where(self.before, self.own, self.other)
-        left_end = self._without_stop(left)
-        n_left = self.widths[left, 2] - (self.end[left] - left_end)
-        n_glue_words = torch.tensor([int(words[-1]) + 1 for words in self.contrast.glue_words])[self.glue]
-        shift_right = n_left + n_glue_words
-        shift = torch.where(self.before, shift_right, 0)
-        kept = torch.where(self.before, self.widths[self.own, 2], n_left)
-        positions, word_of, lengths = self._positions(left, left_end, right, shift_right)
-        other = torch.where(self.before, 0, shift_right), torch.where(self.before, n_left, self.widths[self.other, 2])
-        candidates = self._candidates(word_of, (shift, kept), other)
-        n_words = shift_right + self.widths[right, 2]
-        table = replace(
-            self.table.take(self.own),
-            positions=positions,
-            word_of=word_of,
-            aspect_span=self.table.aspect_span[self.own] + shift[:, None],
-            candidates=candidates,
-            index=torch.arange(len(self.own)),
-        )
-        widths = torch.stack([lengths, self.widths[self.own, 1], n_words], dim=1)
-        return Copies(IndexedCorpus(table, widths, mask_id=0), self.table.index[self.own], shift, kept)
-
-    def _positions(
-        self, left: Tensor, left_end: Tensor, right: Tensor, shift_right: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return ids and words (k, P) of the copies, and how long each is."""
-        ids, words = self.contrast.glues, self.contrast.glue_words
-        glue_ids, glue_words = _stack(ids, self.contrast.padding)[self.glue], _stack(words, 0)[self.glue]
-        starts = self._starts(left, left_end, right)
-        place = torch.arange(int(starts[-1].max())).expand(len(left), -1)
-        part = sum((place >= start[:, None]).long() for start in starts)  # 0 to 5, where 5 is padding
-        assert isinstance(part, Tensor)
-        # The row that each part is taken from, and how far its columns are from those of the copy.
-        rows = torch.stack([self.own, left, left, right, self.own, self.own], dim=1)
-        none = torch.zeros_like(left)
-        away = torch.stack(
-            [
-                none,
-                self.first[left] - starts[0],
-                -starts[1],
-                self.first[right] - starts[2],
-                self.end[self.own] - starts[3],
-                none,
-            ],
-            dim=1,
-        )
-        before_glue = shift_right - glue_words.amax(dim=1) - 1
-        shifts = torch.stack([none, none, before_glue, shift_right, none, none], dim=1)
-        row, column = rows.gather(1, part), place + away.gather(1, part)
-        column = column.clamp(min=0, max=self.table.positions.shape[1] - 1)
-        positions, word_of = self.table.positions[row, column], self.table.word_of[row, column]
-        glue_column = (place - starts[1][:, None]).clamp(min=0, max=glue_ids.shape[1] - 1)
-        positions = torch.where(part == 2, glue_ids.gather(1, glue_column), positions)
-        word_of = torch.where(part == 2, glue_words.gather(1, glue_column), word_of)
-        word_of = torch.where(word_of >= 0, word_of + shifts.gather(1, part), word_of)
-        padding = part == 5
-        return positions.masked_fill(padding, self.contrast.padding), word_of.masked_fill(padding, PADDING), starts[-1]
-
-    def _starts(self, left: Tensor, left_end: Tensor, right: Tensor) -> list[Tensor]:
-        """Return where each part begins in the copy: the left words, the glue, the right words, what follows, the end."""
-        n_glue = torch.tensor([len(each) for each in self.contrast.glues])[self.glue]
-        starts = [self.first[self.own]]
-        for length in (
-            left_end - self.first[left],
-            n_glue,
-            self.end[right] - self.first[right],
-            self.widths[self.own, 0] - self.end[self.own],
-        ):
-            starts.append(starts[-1] + length)
-        return starts
-
-    def _without_stop(self, left: Tensor) -> Tensor:
-        """Return where the words of the first sentence end, without a full stop that is its last word."""
-        last = self.end[left] - 1
-        word = self.table.word_of[left, last]
-        is_stop = (self.table.positions[left, last] == self.contrast.glues[_STOP][-1]) & (
-            word == self.widths[left, 2] - 1
-        )
-        in_aspect = word < self.table.aspect_span[left, 1]
-        return torch.where(is_stop & ~in_aspect, last, last + 1)
-
-    def _candidates(self, word_of: Tensor, own: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
-        """Return (k, N): words that are read and may be attended, also the partner's aspect.
-
-        :param own: how far the instance's words are moved, and how many of them there are; `other`: likewise of its partner.
+        A copy has five parts: what precedes the words of its own row, the words of one sentence, the glue, the words of the other
+        sentence, and what follows the words of its own row, such as special tokens and the second segment of a pair.
         """
-        width = int(word_of.max()) + 1
-        word = torch.arange(width).expand(len(word_of), -1)
-        start, end = self.table.aspect_span[self.other, :1], self.table.aspect_span[self.other, 1:]
-        allowed = torch.ones(word.shape, dtype=torch.bool)
-        for rows, (shift, number) in ((self.own, own), (self.other, other)):
-            own_word = word - shift[:, None]
-            inside = (own_word >= 0) & (own_word < number[:, None])
-            known = self.table.candidates[rows].gather(1, own_word.clamp(0, self.table.candidates.shape[1] - 1))
-            if rows is self.other:
-                known = known | ((own_word >= start) & (own_word < end))
-            allowed &= known | ~inside
-        read = torch.zeros(len(word_of), width + 1, dtype=torch.bool)
-        read.scatter_(1, torch.where(word_of >= 0, word_of, width), value=True)
-        return allowed & read[:, :width]
+        table, widths = data.table, data.widths
+        first, end = table.real.int().argmax(dim=1), table.positions.shape[1] - table.real.int().flip(1).argmax(dim=1)
+        left, right = torch.where(before, other, own), torch.where(before, own, other)
+        left_end = end[left] - self._ends_with_stop(data, left, end[left] - 1).int()
+        n_left = widths[left, 2] - (end[left] - left_end)
+        shift_right = n_left + torch.tensor([int(words[-1]) + 1 for words in self.glue_words])[glue]
+        # The glues stand below the rows of the corpus, so that every part is a part of a row.
+        ids = _stack(table.positions, self.glues, self.padding)
+        word_of = _stack(table.word_of, self.glue_words, PADDING)
+        n_glue, none = torch.tensor([*map(len, self.glues)])[glue], torch.zeros_like(own)
+        rows = torch.stack([own, left, len(data) + glue, right, own], dim=1)
+        starts = torch.stack([none, first[left], none, first[right], end[own]], dim=1)
+        ends = torch.stack([first[own], left_end, n_glue, end[right], widths[own, 0]], dim=1)
+        shifts = torch.stack([none, none, n_left, shift_right, none], dim=1)
+
+        part, place, column = _concatenate(starts, ends)
+        copy, row = part // rows.shape[1], rows.flatten()[part]
+        word = word_of[row, column]
+        is_word = word >= 0
+        moved = torch.where(is_word, word + shifts.flatten()[part], word)
+        shape = len(own), int(place.max()) + 1
+        positions, words = torch.full(shape, self.padding), torch.full(shape, PADDING)
+        positions[copy, place], words[copy, place] = ids[row, column], moved
+        # Words that may be attended: the instance's own candidates, the glue, the partner's candidates and its aspect.
+        open_words = functional.pad(table.candidates, (0, 0, 0, len(self.glues)), value=True)
+        row, copy, word, moved = row[is_word], copy[is_word], word[is_word], moved[is_word]
+        spans = functional.pad(table.aspect_span, (0, 0, 0, len(self.glues)))[row]
+        in_aspect = (row == other[copy]) & (spans[:, 0] <= word) & (word < spans[:, 1])
+        candidates = torch.zeros(len(own), int(moved.max()) + 1, dtype=torch.bool)
+        candidates[copy, moved] = open_words[row, word] | in_aspect
+
+        shift = torch.where(before, shift_right, 0)
+        copies = replace(
+            table.take(own),
+            positions=positions,
+            word_of=words,
+            aspect_span=table.aspect_span[own] + shift[:, None],
+            candidates=candidates,
+            index=torch.arange(len(own)),
+        )
+        n_words, n_positions = shift_right + widths[right, 2], (ends - starts).sum(dim=1)
+        widths_of_copies = torch.stack([n_positions, widths[own, 1], n_words], dim=1)
+        kept = torch.where(before, widths[own, 2], n_left)
+        return Copies(IndexedCorpus(copies, widths_of_copies, mask_id=0), table.index[own], shift, kept)
+
+    def _ends_with_stop(self, data: IndexedCorpus, rows: Tensor, last: Tensor) -> Tensor:
+        """Return whether the `last` position of each row is a full stop, as a word of its own that is not in the aspect."""
+        word = data.table.word_of[rows, last]
+        is_stop = (data.table.positions[rows, last] == self.glues[_STOP][-1]) & (word == data.widths[rows, 2] - 1)
+        return is_stop & (word >= data.table.aspect_span[rows, 1])
 
 
 def shift_rows(values: Tensor, shift: Tensor, kept: Tensor) -> Tensor:
@@ -301,8 +226,23 @@ def _between(table: Batch, row: int) -> tuple[Tensor, Tensor]:
     return table.positions[row, inner], words[inner] - 1
 
 
-def _stack(rows: Sequence[Tensor], filler: int) -> Tensor:
-    return torch.stack([_widen(row[None], max(map(len, rows)), filler)[0] for row in rows])
+def _stack(table: Tensor, rows: Sequence[Tensor], filler: int) -> Tensor:
+    """Return the table with more rows below, all as wide as the widest."""
+    width = max(table.shape[1], *map(len, rows))
+    return torch.cat([_widen(table, width, filler), *(_widen(row[None], width, filler) for row in rows)])
+
+
+def _concatenate(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Number the positions of k rows, each of which is joined of P parts with the columns from `starts` to `ends` (k, P).
+
+    Return for each position its part, from 0 to k * P, its place in the row, and the column that it comes from.
+    """
+    lengths = (ends - starts).flatten()
+    part = torch.repeat_interleave(lengths)
+    begins = lengths.cumsum(0) - lengths
+    every = torch.arange(len(part))
+    place = every - begins.view(starts.shape)[:, 0][part // starts.shape[1]]
+    return part, place, every - begins[part] + starts.flatten()[part]
 
 
 def _widen(rows: Tensor, width: int, filler: int) -> Tensor:

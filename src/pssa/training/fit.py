@@ -23,12 +23,11 @@ from pssa.training.checkpoint import (
     restore,
     take,
 )
-from pssa.training.contrast import Contrast, Copies, shift_rows
+from pssa.training.contrast import shift_rows
 from pssa.training.graphs import RecordedStep, records
 from pssa.training.observers import Observer
 from pssa.training.parallel import Team
-from pssa.training.step import Schedule, Step, new_optimizer
-from pssa.training.supervision import Supervision
+from pssa.training.step import Step, new_optimizer
 from pssa.training.task import Settings, Task
 
 _CHECKPOINT_STEPS = 20  # between two checkpoints of a large model, at least
@@ -49,39 +48,40 @@ def fit(
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
+    listener, store = observer or Observer(), store if task.team.is_main else None
     # Copies may have pieces that are not in the corpus.
     trims = settings.share_sentences and task.contrast is None
     with models.train_rows(model, task.train) if trims else nullcontext():
-        return _fit(model, task, settings, epochs, store, observer or Observer())
+        device = next(model.parameters()).device
+        task = reserve_copies(task).to(device)
+        recorded = records(model, device, settings, task)
+        optimizer = new_optimizer(model, settings, recorded)
+        history = _begin(model, optimizer, store, task.team)
+        plain = Step(model, optimizer, task, settings)
+        step = RecordedStep(plain) if recorded else plain
+        n_steps, horizon = (count_steps(task, settings, n) for n in (epochs, max(epochs, task.horizon)))
+        is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
+        interval = math.ceil(_CHECKPOINT_STEPS / count_steps(task, settings, 1)) if is_large else 1  # of checkpoints
+        saved = len(history)
 
+        def begin_step(number: int) -> None:
+            listener.on_step(number - 1, n_steps)
+            plain.schedule(number, horizon)
 
-def _fit(
-    model: nn.Module, task: Task, settings: Settings, epochs: int, store: CheckpointStore | None, observer: Observer
-) -> list[EpochRecord]:
-    team = task.team
-    task = reserve_copies(task).to(next(model.parameters()).device)
-    recorded = records(model, next(model.parameters()).device, settings, task)
-    optimizer = new_optimizer(model, settings, recorded)
-    history = _begin(model, optimizer, store, team)
-    plain = Step(model, optimizer, task, settings)
-    step = RecordedStep(plain) if recorded else plain
-    steps = count_steps(task, settings, max(epochs, task.horizon))
-    schedule: Callable[[int], None] = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
-    schedule = _reporting(schedule, observer, count_steps(task, settings, epochs))
-    observer.on_stage(task.stage, epochs)
-    for record in history:
-        observer.on_epoch(record)
-    saved, due = len(history), _next_checkpoint(model, task, settings, len(history), epochs)
-    while len(history) < epochs and not _is_over(history, task, settings):
-        history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
-        if store and team.is_main and len(history) == due:
-            store.save(take(model, optimizer if len(history) < epochs else None, history))
-            saved, due = due, _next_checkpoint(model, task, settings, due, epochs)
-        observer.on_epoch(history[-1])
-    if store and team.is_main and saved < len(history):
-        store.save(take(model, optimizer, history))
-    optimizer.zero_grad(set_to_none=True)
-    model.eval()
+        listener.on_stage(task.stage, epochs)
+        for record in history:
+            listener.on_epoch(record)
+        while len(history) < epochs and not _is_over(history, task, settings):
+            history.append(run_epoch(model, step, begin_step, task, settings, len(history) + 1))
+            is_last = len(history) == epochs
+            if store and (is_last or len(history) - saved >= interval):
+                store.save(take(model, None if is_last else optimizer, history))
+                saved = len(history)
+            listener.on_epoch(history[-1])
+        if store and saved < len(history):
+            store.save(take(model, optimizer, history))
+        optimizer.zero_grad(set_to_none=True)
+        model.eval()
     return history
 
 
@@ -100,7 +100,7 @@ def search_epochs(
 def run_epoch(
     model: nn.Module,
     step: Callable[[Batch], Tensor],
-    schedule: Callable[[int], None],
+    begin_step: Callable[[int], None],
     task: Task,
     settings: Settings,
     epoch: int,
@@ -108,7 +108,7 @@ def run_epoch(
     """Train on every example once, and on the copies of the epoch.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
-    :param schedule: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
+    :param begin_step: is called with the number of each step before it, from 1 over all epochs.
     """
     device = next(model.parameters()).device
     model.train()
@@ -120,7 +120,7 @@ def run_epoch(
         by_sentence = getattr(getattr(model, "encoder", None), "shares", False)
         batches = train.shuffled_batches(*order, by_sentence=by_sentence)
         for number, batch in enumerate(batches, start=first):
-            schedule(number)
+            begin_step(number)
             totals += step(batch)
     loss, penalty, correct = (task.team.add(totals) / len(train)).tolist()
     if not loss < float("inf"):
@@ -131,30 +131,22 @@ def run_epoch(
         record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1)
     elif task.dev:
         logits = predict_logits(model, task.dev)
-        accuracy, macro_f1 = _score_dev(logits, task.dev)
-        record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1, dev_logits=logits)
-    return task.team.share_object(record)
+        labels = [str(number) for number in range(logits.shape[1])]
+        gold, found = ([labels[number] for number in ids.tolist()] for ids in (task.dev.labels, logits.argmax(dim=1)))
+        scores = score(gold, found, labels)
+        record = replace(record, dev_accuracy=scores.accuracy, dev_macro_f1=scores.macro_f1, dev_logits=logits)
+    return task.team.share(record)
 
 
 def _begin(
     model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore | None, team: Team
 ) -> list[EpochRecord]:
     """Give every process the main one's checkpoint or parameters, and return the history so far."""
-    checkpoint = store.load() if store and team.is_main else None
+    checkpoint = store.load() if store else None
     if team.is_main and team.size > 1 and checkpoint is None:
         checkpoint = take(model, optimizer, [])
     checkpoint = team.broadcast(checkpoint)
     return restore(checkpoint, model, optimizer) if checkpoint else []
-
-
-def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int) -> Callable[[int], None]:
-    """Return the schedule, which is asked before each step, so that it also reports the steps done before."""
-
-    def report(number: int) -> None:
-        observer.on_step(number - 1, n_steps)
-        schedule(number)
-
-    return report
 
 
 def count_steps(task: Task, settings: Settings, epochs: int) -> int:
@@ -162,26 +154,11 @@ def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     return epochs * math.ceil(task.n_rows / settings.batch_size)
 
 
-def _next_checkpoint(model: nn.Module, task: Task, settings: Settings, saved: int, epochs: int) -> int:
-    """Return the epoch whose checkpoint follows that of the epoch `saved`."""
-    is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
-    enough = count_steps(task, settings, saved) + (_CHECKPOINT_STEPS if is_large else 1)
-    later = range(saved + 1, epochs)
-    return next((epoch for epoch in later if count_steps(task, settings, epoch) >= enough), epochs)
-
-
 def _is_over(history: Sequence[EpochRecord], task: Task, settings: Settings) -> bool:
     """Whether a search has run out of patience, or somebody ends the training."""
     if task.dev and history and len(history) - best_epoch(history, settings.smoothing) >= settings.patience:
         return True
     return task.goes_on is not None and not task.goes_on(len(history))
-
-
-def _score_dev(logits: Tensor, dev: IndexedCorpus) -> tuple[float, float]:
-    labels = tuple(str(number) for number in range(logits.shape[1]))
-    gold, predicted = ([labels[number] for number in ids] for ids in (dev.labels.tolist(), logits.argmax(1).tolist()))
-    scores = score(gold, predicted, labels)
-    return scores.accuracy, scores.macro_f1
 
 
 @contextmanager
@@ -203,17 +180,25 @@ def _seeded(seed: int, model: nn.Module, rank: int) -> Iterator[torch.Generator]
 
 def reserve_copies(task: Task) -> Task:
     """Return the task with space for copies in its weights and supervision: CUDA graphs need tensors that stay in place."""
-    if task.contrast is None:
+    contrast, supervision = task.contrast, task.supervision
+    if contrast is None:
         return task
-    known, room = len(task.contrast.sentences), task.contrast.n_copies(len(task.train))
-    weights = torch.ones(known) if task.weights is None else task.weights
-    weights = functional.pad(weights, (0, room))
-    return replace(task, weights=weights, supervision=_reserve_supervision(task, known, room))
+    known, room = len(contrast.sentences), contrast.n_copies(len(task.train))
+    weights = functional.pad(torch.ones(known) if task.weights is None else task.weights, (0, room))
+    if supervision is not None:
+        more = (0, task.n_words - supervision.expected.shape[1], 0, room)
+        supervision = replace(
+            supervision,
+            expected=functional.pad(supervision.expected, more),
+            supervised=functional.pad(supervision.supervised, more),
+            weights=torch.cat([torch.ones(known), torch.full((room,), contrast.options.weight)]),
+        )
+    return replace(task, weights=weights, supervision=supervision)
 
 
 def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     """Return what an epoch trains on, and set weights and expectations of its copies in place."""
-    contrast = task.contrast
+    contrast, supervision = task.contrast, task.supervision
     if contrast is None:
         return task.train
     generator = torch.Generator().manual_seed(epoch_seed(task.seed, f"{task.stage}/contrast", epoch))
@@ -221,26 +206,11 @@ def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     if copies is None:
         return task.train
     assert task.weights is not None
-    origin = copies.origin.to(task.weights.device)
-    known = len(contrast.sentences)
-    task.weights[known : known + len(origin)] = task.weights[origin] * contrast.options.weight
-    if task.supervision is not None:
-        _move_expectations(task.supervision, contrast, copies, origin)
+    origin, shift, kept = (each.to(task.weights.device) for each in (copies.origin, copies.shift, copies.kept))
+    own = slice(len(contrast.sentences), len(contrast.sentences) + len(origin))
+    task.weights[own] = task.weights[origin] * contrast.options.weight
+    if supervision is not None:
+        # A copy is expected to attend as its instance is, at the words' new places.
+        for values in (supervision.expected, supervision.supervised):
+            values[own] = shift_rows(values[origin], shift, kept)
     return contrast.append(task.train, copies.data)
-
-
-def _reserve_supervision(task: Task, known: int, room: int) -> Supervision | None:
-    supervision = task.supervision
-    if supervision is None or task.contrast is None:
-        return None
-    more = (0, task.n_words - supervision.expected.shape[1], 0, room)
-    weights = torch.cat([torch.ones(known), torch.full((room,), task.contrast.options.weight)])
-    expected, supervised = functional.pad(supervision.expected, more), functional.pad(supervision.supervised, more)
-    return replace(supervision, expected=expected, supervised=supervised, weights=weights)
-
-
-def _move_expectations(supervision: Supervision, contrast: Contrast, copies: Copies, origin: Tensor) -> None:
-    """Expect of a copy what is expected of its instance, at the words' new places."""
-    known, shift, kept = len(contrast.sentences), copies.shift.to(origin.device), copies.kept.to(origin.device)
-    for values in (supervision.expected, supervision.supervised):
-        values[known : known + len(origin)] = shift_rows(values[origin], shift, kept)

@@ -1,9 +1,10 @@
-"""Observers of a training: the base class, one for experiment trackers, and several as one."""
+"""Observers of a training: the base class, one for experiment trackers, and two that pass on what they hear."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pssa.data.evidence import Evidence, RoundReport
@@ -64,38 +65,22 @@ class LogObserver(Observer):
         self.log({f"{prefix}/{name}": float(value) for name, value in values.items() if value is not None})
 
 
-@dataclass(frozen=True)
-class ObserverGroup(Observer):
+class Forwarder(Observer):
+    """An observer that hands each call to one function, with the call's name and arguments."""
+
+    def __init__(self, forward: Callable[..., None]) -> None:
+        for name in vars(Observer):
+            if name.startswith("on_"):
+                setattr(self, name, partial(forward, name))
+
+
+class ObserverGroup(Forwarder):
     """Several observers as one."""
 
-    observers: tuple[Observer, ...]
+    def __init__(self, observers: tuple[Observer, ...]) -> None:
+        super().__init__(self._call_each)
+        self.observers = observers
 
-    def on_stage(self, stage: str, steps: int) -> None:
-        """Pass it on."""
+    def _call_each(self, name: str, *arguments: object) -> None:
         for observer in self.observers:
-            observer.on_stage(stage, steps)
-
-    def on_step(self, step: int, steps: int) -> None:
-        """Pass it on."""
-        for observer in self.observers:
-            observer.on_step(step, steps)
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Pass it on."""
-        for observer in self.observers:
-            observer.on_epoch(record)
-
-    def on_stage_end(self, stage: str) -> None:
-        """Pass it on."""
-        for observer in self.observers:
-            observer.on_stage_end(stage)
-
-    def on_round(self, report: RoundReport) -> None:
-        """Pass it on."""
-        for observer in self.observers:
-            observer.on_round(report)
-
-    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
-        """Pass it on."""
-        for observer in self.observers:
-            observer.on_finish(metrics, evidence)
+            getattr(observer, name)(*arguments)

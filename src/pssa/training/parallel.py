@@ -86,11 +86,7 @@ class Team:
         group.all_reduce(values)
         return values
 
-    def share(self, values: Tensor) -> Tensor:
-        """Return the main process's values, on the CPU, in every process; all pass values of the same shape."""
-        return values if self.size == 1 else self._receive(values)
-
-    def share_object(self, value: T) -> T:
+    def share(self, value: T) -> T:
         """Return the main process's value in every process, such as a record, so that all stop in the same epoch."""
         if self.size == 1:
             return value
@@ -106,20 +102,20 @@ class Team:
             return checkpoint
         own = checkpoint.tensors if self.is_main and checkpoint else {}
         kinds = {name: (tensor.shape, tensor.dtype) for name, tensor in own.items()}
-        kinds, history = self.share_object((kinds, checkpoint.history if checkpoint else None))
+        kinds, history = self.share((kinds, checkpoint.history if checkpoint else None))
         if history is None:
             return None
-        # Tensors follow one by one, so that no device holds a large checkpoint twice.
-        empty = {name: torch.empty(shape, dtype=dtype) for name, (shape, dtype) in kinds.items() if name not in own}
-        return Checkpoint({name: self._receive(value) for name, value in (own or empty).items()}, history)
-
-    def _receive(self, tensor: Tensor) -> Tensor:
         import torch.distributed as group
 
         device = torch.device("cuda" if group.get_backend() == "nccl" else "cpu")
-        sent = tensor.detach().to(device).contiguous()
-        group.broadcast(sent, src=0)
-        return sent.cpu()
+        received = {}
+        # Tensors follow one by one, so that no device holds a large checkpoint twice.
+        for name, (shape, dtype) in kinds.items():
+            tensor = own[name].detach() if name in own else torch.empty(shape, dtype=dtype)
+            sent = tensor.to(device).contiguous()
+            group.broadcast(sent, src=0)
+            received[name] = sent.cpu()
+        return Checkpoint(received, history)
 
 
 @contextmanager
@@ -139,7 +135,11 @@ def team(device: torch.device) -> Iterator[Team]:
         return
     on_gpu = device.type == "cuda"
     if on_gpu:
-        torch.cuda.set_device(_own_gpu(found))
+        place, n_gpus = int(os.environ.get("LOCAL_RANK", found.rank)), torch.cuda.device_count()
+        if place >= n_gpus:
+            remedy = f"there are {n_gpus}, start that many processes at most or set device to cpu"
+            raise InputError(f"process {place} of this machine has no GPU of its own; {remedy}")
+        torch.cuda.set_device(place)
     # Its functions have the open group as a default; imported later, they would keep it alive, and its threads, beyond the end.
     import_module("torch.distributed.nn")
     # A separate name: a second group would find the addresses of the first under the default one, and wait for ever.
@@ -157,14 +157,6 @@ def _meeting_place() -> Any:
 
     store, _, _ = next(rendezvous("env://"))
     return store
-
-
-def _own_gpu(found: Team) -> int:
-    place, n_gpus = int(os.environ.get("LOCAL_RANK", found.rank)), torch.cuda.device_count()
-    if place >= n_gpus:
-        remedy = f"there are {n_gpus}, start that many processes at most or set device to cpu"
-        raise InputError(f"process {place} of this machine has no GPU of its own; {remedy}")
-    return place
 
 
 def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:

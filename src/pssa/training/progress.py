@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rich.progress import ProgressColumn, TaskID, TextColumn
-from rich.text import Text
+from rich.progress import TaskID, TextColumn
 
 from pssa.data.evidence import RoundReport
 from pssa.display import percent
@@ -113,33 +112,27 @@ class _StageDisplay(Observer, ABC):
         """Show the stage as it is now."""
 
 
-class _StageTime(ProgressColumn):
-    """Time that the rest of a stage takes at most or, once it is done, that it took."""
-
-    def render(self, task: Any) -> Text:
-        """Return a text of at most 12 characters."""
-        return Text(str(task.fields.get("time", "")), style="progress.remaining")
-
-
 class TrainingProgress(_StageDisplay, StderrProgress):
     """An observer that draws bars or prints lines."""
 
     def __init__(self, score: str = "macro-F1") -> None:
         """Give what the held-out score is called."""
-        super().__init__(score, "{task.description:<10}", TextColumn("{task.fields[count]}"), _StageTime())
+        # The time that the rest of a stage takes at most or, once it is done, that it took.
+        columns = TextColumn("{task.fields[count]}"), TextColumn("{task.fields[time]}", "progress.remaining")
+        super().__init__(score, "{task.description:<10}", *columns)
         self._bar: TaskID | None = None
         self._vectors: TaskID | None = None
 
     def on_vectors(self, read: int, total: int) -> None:
         """Show how many bytes of the vector file are read."""
         if self._vectors is None:
-            self._vectors = self.add_task("vectors", total=total, status="", count="")
+            self._vectors = self.add_task("vectors", total=total, status="", count="", time="")
         self.update(self._vectors, completed=read, count=f"{read >> 20}/{total >> 20}", status="MiB")
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Add a bar."""
         self._stage = StageProgress(stage, steps)
-        self._bar = self.add_task(stage, total=steps, status="", count=f"0/{steps}")
+        self._bar = self.add_task(stage, total=steps, status="", count=f"0/{steps}", time="")
 
     def on_stage_end(self, stage: str) -> None:
         """Fill the bar, also if a search stopped early."""
@@ -264,18 +257,15 @@ def show_training(
 
     :param progress: None: show it in a terminal or a notebook; True: write lines where there is neither; False: show nothing.
     """
-    display = _choose_display(progress) if Team.from_environment().is_main else None
+    display: TrainingProgress | NotebookProgress | None = None
+    if progress is not False and Team.from_environment().is_main:
+        if is_notebook():
+            display = NotebookProgress()
+        elif progress or sys.stderr.isatty():
+            display = TrainingProgress()
     if display is None:
         yield observer or Observer(), on_vectors
         return
     with display:
         group = ObserverGroup((observer, display) if observer else (display,))
         yield group, on_vectors or display.on_vectors
-
-
-def _choose_display(progress: bool | None) -> TrainingProgress | NotebookProgress | None:
-    if progress is False:
-        return None
-    if is_notebook():
-        return NotebookProgress()
-    return TrainingProgress() if progress or sys.stderr.isatty() else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
@@ -16,14 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from pssa.models import Batch
-from pssa.training.supervision import Supervision, attention_penalty, cross_entropy
+from pssa.training.supervision import attention_penalty, cross_entropy
 from pssa.training.task import Settings, Task
 
 
 class Step:
     """Changes a model once per batch.
 
-    Its two parts can be called one by one: `accumulate` leaves gradients, `update` applies them.
+    `schedule` comes before each step. The two parts of a step can be called one by one: `accumulate` leaves gradients, `update`
+    applies them.
     """
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, task: Task, settings: Settings) -> None:
@@ -33,7 +33,7 @@ class Step:
         self._encode, self._classify = cast(
             "tuple[Callable[..., Any], Callable[..., Any]]", (model.encode, model.classify)
         )
-        # A tensor: where gamma rises, the schedule fills it before each step, and recorded steps read it again.
+        # A tensor: where gamma rises, `schedule` fills it before each step, and recorded steps read it again.
         self.gamma = torch.tensor(task.supervision.gamma if task.supervision else 0.0, device=self.device)
 
     def __call__(self, batch: Batch) -> Tensor:
@@ -49,6 +49,24 @@ class Step:
         for part in cut(batch, self.settings.accumulation):
             shares += self._backward(part, size)
         return shares * size
+
+    def schedule(self, number: int, steps: int) -> None:
+        """Set the rate of step `number` of `steps`, from 1, and gamma where it rises.
+
+        A rate that is a tensor is filled, since recorded steps hold on to it.
+        """
+        settings, supervision = self.settings, self.task.supervision
+        if supervision and supervision.rising:
+            self.gamma.fill_(supervision.gamma * min(1.0, number / supervision.rising))
+        if settings.schedule == "constant" and settings.warmup == 0:
+            return
+        rate = settings.learning_rate * rate_factor(number, steps, settings.schedule, settings.warmup)
+        for group in self.optimizer.param_groups:
+            own = rate * group.get("factor", 1.0)
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(own)
+            else:
+                group["lr"] = own
 
     def update(self) -> None:
         """Clip the gradients of the whole team and take the optimiser's step."""
@@ -132,36 +150,3 @@ def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float
     if schedule == "constant":
         return 1.0
     return max(0, steps + 1 - step) / (steps - rising)
-
-
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Set the rate of the optimiser's next step, times the `factor` of each group of parameters.
-
-    A rate that is a tensor is filled, since recorded steps hold on to it.
-    """
-    for group in optimizer.param_groups:
-        own = rate * group.get("factor", 1.0)
-        if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(own)
-        else:
-            group["lr"] = own
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Sets the rate before each step of a training, and gamma where it rises."""
-
-    optimizer: torch.optim.Optimizer
-    settings: Settings
-    steps: int  # of the whole training
-    supervision: Supervision | None = None
-    gamma: Tensor | None = None  # () filled before each step where gamma rises, since recorded steps hold on to it
-
-    def __call__(self, step: int) -> None:
-        """Set the rate for step `step`, from 1, and gamma: `step` of `rising` parts."""
-        if self.supervision and self.supervision.rising and self.gamma is not None:
-            self.gamma.fill_(self.supervision.gamma * min(1.0, step / self.supervision.rising))
-        schedule, warmup = self.settings.schedule, self.settings.warmup
-        if schedule == "constant" and warmup == 0:
-            return
-        set_rate(self.optimizer, self.settings.learning_rate * rate_factor(step, self.steps, schedule, warmup))

@@ -48,7 +48,7 @@ class Supervision:
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
     """Return the (B,) negative log-likelihood of each example, counted `weights[index]` times.
 
-    Of a tagger it is the sum over the words of a sentence.
+    For a tagger it is the sum over the words of a sentence.
     """
     logits, labels = prediction.logits.float(), batch.labels
     if labels.dim() > 1:
@@ -152,14 +152,11 @@ def check_use(penalty: Penalty, words: str, weighting: str) -> None:
 
 def _shares(active: Sequence[Finding], weighting: str) -> list[float]:
     """Return the expected share of each active word of a sentence."""
-    weights = [_weight(finding, weighting) for finding in active]
+    by_round = weighting == "round"
+    weights = [0.5 ** (each.iteration - 1) if by_round else max(each.score, 0.0) for each in active]
     total = sum(weights)
     # Without scores, as of words that a person added, all words share alike.
     if weighting == "equal" or total <= 0:
         return [1 / len(active) for _ in active]
     whole = max(total, 1.0) if weighting == "confidence" else total
     return [weight / whole for weight in weights]
-
-
-def _weight(finding: Finding, weighting: str) -> float:
-    return 0.5 ** (finding.iteration - 1) if weighting == "round" else max(finding.score, 0.0)
