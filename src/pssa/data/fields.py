@@ -253,7 +253,7 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     if aspect is None and fields.keys() & {"aspect", "span"}:
         raise InputError("`aspect` is empty; expected it, or `from` and `to`")
     if aspect is None:
-        name = "span" if "span" in row.absent else "aspect"
+        name = "span" if row.absent_column("span") else "aspect"
         advice = "" if {"from", "to"} <= fields.keys() else None
         raise InputError(row.describe_missing(name, "expected it, or `from` and `to`", advice))
     if len(text) * len(aspect) > _MAX_SEARCH:

@@ -23,7 +23,7 @@ from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_f
 from pssa.data.files import write_atomically
 from pssa.data.formats import find_format, format_for_writing, format_named, recognise, require_encoding, scan
 from pssa.data.read_options import ReadOptions, ReadSettings
-from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row, brief_messages
+from pssa.data.rows import FIELDS, ColumnNames, Dropped, Event, Problem, Row, brief_messages
 from pssa.data.tables import Table, is_table, name_of, scan_table
 from pssa.data.text_file import InputFile
 from pssa.data.validation import shorten
@@ -101,16 +101,16 @@ def read_or_skip(
     chosen = ReadOptions.of(**options)
     skipped: list[Problem] = []
     extra: dict[str, None] = {}
-    listed, file, format = chosen.columns, *_open_file(path, chosen)
 
     def note_extra(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Row):
-                own = listed.spelled_by(path, event.given) if format == "csv" else listed
-                extra.update(dict.fromkeys(map(str, own.find_extra(event.given))))
+                kept = {event.column_of(name) for name in event.fields if name in FIELDS}
+                extra.update(dict.fromkeys(str(name) for name in event.given if name not in kept))
             yield event
 
-    corpus = _corpus_of(path, note_extra(scan(file, format, listed)), chosen, skipped, _ADVICE)
+    file, format = _open_file(path, chosen)
+    corpus = _corpus_of(path, note_extra(scan(file, format, chosen.columns)), chosen, skipped, _ADVICE)
     return corpus, tuple(skipped), tuple(extra)
 
 

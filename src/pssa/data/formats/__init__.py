@@ -11,10 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem
-from pssa.data.text_file import InputFile, open_text, read_text, refuse_windows_1252, require_file
+from pssa.data.text_file import (
+    InputFile,
+    describe_damage,
+    open_text,
+    read_text,
+    read_text_leniently,
+    refuse_windows_1252,
+    require_file,
+)
 from pssa.data.validation import format_error
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from pssa.data.reviews import Review
 
 FORMATS = Registry(__name__, "format")
+Parsed = TypeVar("Parsed")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
 _MAGIC_BYTES = 8
@@ -80,6 +89,21 @@ def scan(path: Path | InputFile, format: str, columns: Columns = SAME_NAMES) -> 
         what = f"the format {format} says itself how its text is encoded"
         raise InputError.at(file.path, None, f"{what}; leave out {setting('encoding', file.encoding)}")
     return found.scan(file, columns)
+
+
+def scan_lines(file: InputFile, parse: Callable[[int, str], Parsed]) -> Iterator[Parsed | Problem]:
+    """Yield what `parse` makes of each line that is not blank, and a problem for a line that is damaged or that it refuses."""
+    for line, content in read_text_leniently(file):
+        if not content.strip():
+            continue
+        found: Parsed | Problem
+        try:
+            if fault := describe_damage(content):
+                raise InputError(fault)
+            found = parse(line, content)
+        except InputError as error:
+            found = Problem(line, error.message, given=content)
+        yield found
 
 
 def require_encoding(file: InputFile, format: str) -> None:

@@ -6,14 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
-from pssa.data.formats import Format
+from pssa.data.formats import Format, scan_lines
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
-from pssa.data.text_file import InputFile, describe_damage, read_text_leniently
+from pssa.data.text_file import InputFile
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
@@ -34,14 +35,13 @@ def likelihood(lines: Sequence[str]) -> float:
 
 def column_names(file: InputFile) -> list[str]:
     """Return the keys of the first objects."""
-    first = islice((_parse(line, content, SAME_NAMES) for line, content in _filled_lines(file)), _SEARCHED)
+    first = islice(_rows(file, SAME_NAMES), _SEARCHED)
     return list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.fields))
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
-    """Yield a row for each line that is a JSON object; skip blank lines, refuse a file that is one list of objects."""
-    rows = (_parse(line, content, columns) for line, content in _filled_lines(file))
-    return columns.check_rows(file.path, rows) if columns else rows
+    """Yield a row for each line that is a JSON object; refuse a file that is one list of objects."""
+    return columns.check_rows(file.path, _rows(file, columns)) if columns else _rows(file, columns)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -55,30 +55,25 @@ def encode(examples: Sequence[Example]) -> bytes:
     return "".join(records).encode()
 
 
-def _filled_lines(file: InputFile) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank; refuse a file that begins with a list before any of its lines."""
-    filled = ((line, content) for line, content in read_text_leniently(file) if content.strip())
-    for line, content in islice(filled, 1):
-        if content.lstrip().startswith("["):
-            raise InputError.at(file.path, line, _LIST)
-        yield line, content
-    yield from filled
+def _rows(file: InputFile, columns: Columns) -> Iterator[Event]:
+    rows = scan_lines(file, partial(_parse, columns))
+    for first in islice(rows, 1):
+        if isinstance(first, Problem) and first.given.lstrip().startswith("["):
+            raise InputError.at(file.path, first.line, _LIST)
+        yield first
+    yield from rows
 
 
-def _parse(line: int, content: str, columns: Columns) -> Event:
-    fault = describe_damage(content)
-    if fault:
-        return Problem(line, fault, given=content)
+def _parse(columns: Columns, line: int, content: str) -> Row:
     try:
         fields = json.loads(content)
         repeated = _repeated_key(content, fields) if isinstance(fields, dict) else None
     except (ValueError, RecursionError) as error:
-        return Problem(line, f"is not valid JSON ({format_error(error)}); {_EXPECTED}", given=content)
+        raise InputError(f"is not valid JSON ({format_error(error)}); {_EXPECTED}") from None
     if not isinstance(fields, dict):
-        kind = type(fields).__name__
-        return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
+        raise InputError(f"is a JSON {type(fields).__name__}; {_EXPECTED}")
     if repeated is not None:
-        return Problem(line, f"has the key {shorten(repeated)} twice in one object; keep one", given=content)
+        raise InputError(f"has the key {shorten(repeated)} twice in one object; keep one")
     return columns.row(line, fields)
 
 
