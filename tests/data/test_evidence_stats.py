@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pssa.data.evidence import Evidence, Finding, Header, RoundReport
-from pssa.data.evidence_stats import diff, stats
+from pssa.data.evidence import Evidence, Finding, Header, RoundReport, diff, stats
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 

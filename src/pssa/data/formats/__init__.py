@@ -6,12 +6,14 @@ To add a format, add its module here, with a `Format` called `FORMAT`; nothing e
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem
 from pssa.data.text_file import (
@@ -23,7 +25,7 @@ from pssa.data.text_file import (
     refuse_windows_1252,
     require_file,
 )
-from pssa.data.validation import format_error
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
@@ -37,6 +39,10 @@ Parsed = TypeVar("Parsed")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
 _MAGIC_BYTES = 8
+_OBJECTS_CHUNK = 1 << 16  # bytes
+_MAX_OBJECT = 1 << 24  # characters
+_BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
+_DECODER = json.JSONDecoder()
 _UNKNOWN = f"is in no known format; name it with {setting('format')}, or save it as CSV with a column `text`"
 
 
@@ -104,6 +110,45 @@ def scan_lines(file: InputFile, parse: Callable[[int, str], Parsed]) -> Iterator
         except InputError as error:
             found = Problem(line, error.message, given=content)
         yield found
+
+
+def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
+    """Yield the objects of a file; a problem in place of one that is not text, and one at the end if the rest is not JSON.
+
+    The line of a problem is the number of the object, counted from 1.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    text, start, number, is_whole = "", 0, 1, False
+    with open_text(file) as stream:
+        while True:
+            start = _skip(text, start)
+            if (begin := text[start : start + 1]) not in ("", "{"):
+                what = f"begins with {shorten(text[start : start + 20])}; expected a list of objects"
+                yield Problem(number, what, given=text[start:], last=True)
+                return
+            try:
+                found, end = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                is_long = len(text) - start > _MAX_OBJECT
+                if begin and (is_whole or is_long):
+                    reason = f"it has more than {_MAX_OBJECT} characters" if is_long else format_error(error)
+                    what = f"is not valid JSON, or cut short ({reason}); get the file again"
+                    yield Problem(number, what, given=text[start:], last=True)
+                if is_whole or is_long:
+                    return
+                # As much again as there is: each part of a long object is then looked at twice and not many times.
+                part = stream.read(max(_OBJECTS_CHUNK, len(text) - start))
+                text, start, is_whole = text[start:] + decoder.decode(part), 0, not part
+                continue
+            damage = describe_damage(text[start:end])
+            yield Problem(number, damage, given=text[start:end]) if damage else found
+            start, number = end, number + 1
+
+
+def _skip(text: str, start: int) -> int:
+    """Return where the next object begins."""
+    between = _BETWEEN.match(text, start)
+    return between.end() if between else start
 
 
 def require_encoding(file: InputFile, format: str) -> None:

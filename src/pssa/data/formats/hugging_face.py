@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.fields import fields_of
+from pssa.data.fields import fields_of, find_occurrences
 from pssa.data.files import sync_folder, sync_tree
 from pssa.data.formats import Format
-from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
 from pssa.data.text_file import InputFile
 from pssa.data.validation import format_error, shorten

@@ -28,8 +28,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import words_as_text
-from pssa.data.formats import Format
-from pssa.data.json_objects import read_objects
+from pssa.data.formats import Format, read_objects
 from pssa.data.rows import FIELDS, SAME_NAMES, Columns, Dropped, Event, Problem
 from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span

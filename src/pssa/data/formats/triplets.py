@@ -28,9 +28,9 @@ from typing import Any
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
-from pssa.data.fields import CONFLICT, tags_as_text
+from pssa.data.fields import find_occurrences, tags_as_text
 from pssa.data.formats import Format, scan_lines
-from pssa.data.occurrences import find_occurrences
+from pssa.data.labels import CONFLICT
 from pssa.data.reviews import Opinion, Review
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import MAX_TEXT, InputFile
