@@ -85,7 +85,7 @@ def test_evidence_whose_examples_are_not_those_of_its_corpus_is_refused() -> Non
 
 
 def test_evidence_is_read_and_edited_without_torch() -> None:
-    modules = "evidence, evidence_file, evidence_stats, opinion_words"
+    modules = "evidence, evidence_file, opinion_words"
     code = f"import sys; from pssa.data import {modules}; import pssa.cli.evidence; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.data.evidence import KINDS, Evidence, Finding, Header, RoundReport
-from pssa.data.evidence_file import read_evidence, stream_evidence, write_evidence
+from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 
@@ -65,12 +65,6 @@ def test_a_file_has_a_header_and_a_line_for_each_example(path: Path) -> None:
         '{"id":"2","words":["très","bon","café"],"spans":[[0,4],[5,8],[9,13]],"aspect":[2,3],'
         '"label":"positive","findings":[]}'
     )
-
-
-def test_examples_can_be_read_one_at_a_time(path: Path) -> None:
-    header, examples = stream_evidence(path)
-    assert header == _HEADER
-    assert next(examples) == _EVIDENCE.examples[0]
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def write(
     target = Path(path)
     name = format_named(format) if format else format_for_writing(target)
     form = find_format(name)
-    if evidence is not None and not form.encode_with_evidence:
+    if evidence is not None and not form.holds_evidence:
         raise InputError.at(target, None, f"the format {name} holds no evidence; write triplets")
     if evidence is not None and len(evidence.examples) != len(examples):
         raise InputError(f"{len(examples)} examples and evidence of {len(evidence.examples)}; expected that of these")
@@ -253,10 +253,7 @@ def write(
     if target.is_dir():
         raise InputError.at(target, None, "is a directory; expected the name of a file")
     try:
-        if evidence is not None and form.encode_with_evidence:
-            content = form.encode_with_evidence(examples, evidence)
-        else:
-            content = form.encode(examples)
+        content = form.encode(examples, evidence) if evidence is not None else form.encode(examples)
     except UnicodeEncodeError as error:
         raise InputError.at(target, None, f"a text contains what is not a character ({error.reason})") from error
     # Without the time, so that equal corpora give equal files.

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.files import read_bounded
 from pssa.data.rows import Row
-from pssa.data.validation import format_error, is_integer, parse_toml, shorten
+from pssa.data.validation import format_error, is_integer, join_names, parse_toml, shorten
 from pssa.errors import InputError, setting
 
 LabelMap = Mapping[str, str]  # our label by the file's label; an empty one: drop the instance
@@ -154,14 +154,11 @@ def _read_file(path: Path) -> dict[str, str]:
 
 
 def _read_csv(path: Path, content: str) -> list[tuple[str, str]]:
-    lines = [line for line in content.splitlines() if line.strip()]
-    delimiter = max(",;\t", key=lines[0].count) if lines else ","
-    header, *rows = csv.reader(lines, delimiter=delimiter) if lines else [[]]
-    names = [name.strip().casefold() for name in header]
-    if not {"from", "to"} <= {*names}:
-        raise InputError.at(path, 1, f"has the columns {', '.join(header) or '(none)'}; expected `from` and `to`")
-    source, target = names.index("from"), names.index("to")
-    return [(row[source], row[target]) for row in rows if len(row) > max(source, target)]
+    header, *lines = [line for line in content.splitlines() if line.strip()] or [""]
+    rows = csv.DictReader([header.casefold().replace(" ", ""), *lines], delimiter=max(",;\t", key=header.count))
+    if not {"from", "to"} <= {*(names := rows.fieldnames or ())}:
+        raise InputError.at(path, 1, f"has the columns {join_names(names)}; expected `from` and `to`")
+    return [(row["from"], row["to"]) for row in rows if None not in (row["from"], row["to"])]
 
 
 def _checked(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[str, str]:

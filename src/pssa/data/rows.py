@@ -189,7 +189,7 @@ class Columns:
                 raise InputError.at(path, line, f"the columns {both} can both be read as {name}; rename one")
             if found and (name in spelled or found[0] != name):
                 spelled[name] = found[0]
-        return replace(Columns.of(spelled), text_only=self.text_only, advice=self.advice)
+        return replace(self, pairs=Columns.of(spelled).pairs)
 
     def fitting(self, found: Iterable[str]) -> Columns:
         """Return the names that a table with the columns `found` has, whatever the case; none if texts are elsewhere."""

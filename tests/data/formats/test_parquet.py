@@ -15,9 +15,9 @@ from pssa.errors import InputError
 pyarrow = pytest.importorskip("pyarrow")
 
 
-def test_everything_about_an_example_survives_also_without_the_extension(tmp_path: Path) -> None:
+def test_everything_about_an_example_survives(tmp_path: Path) -> None:
     example = replace(Example.from_text("a menu, a bar", (2, 6), label="neutral", id="7"), tags=("hard",))
-    path = tmp_path / "out"
+    path = tmp_path / "out.parquet"
     path.write_bytes(parquet.encode([example]))
     assert tuple(read(path)) == (example,)
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import (
     InputFile,
     describe_damage,
@@ -30,7 +30,6 @@ from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
 if TYPE_CHECKING:
-    from pssa.data.evidence import Evidence
     from pssa.data.example import Example
     from pssa.data.reviews import Review
 
@@ -38,7 +37,7 @@ FORMATS = Registry(__name__, "format")
 Parsed = TypeVar("Parsed")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
-_MAGIC_BYTES = 8
+_ROWS_SEARCHED = 100
 _OBJECTS_CHUNK = 1 << 16  # bytes
 _MAX_OBJECT = 1 << 24  # characters
 _BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
@@ -51,12 +50,11 @@ class Format:
     """What a format can do. A fault of a row is an event of `scan`, a fault of the whole file an `InputError`."""
 
     scan: Callable[[InputFile, Columns], Iterator[Event]]  # the events of a file, in file order
-    encode: Callable[[Sequence[Example]], bytes] | None = None  # the bytes of a file
-    encode_with_evidence: Callable[[Sequence[Example], Evidence], bytes] | None = None  # with the active words
+    encode: Callable[..., bytes] | None = None  # of a sequence of examples, the bytes of a file
+    holds_evidence: bool = False  # whether `encode` takes the examples' `Evidence` as well
     save: Callable[[Sequence[Example], Path], None] | None = None  # instead of `encode`, where a file is a folder
     scan_reviews: Callable[[InputFile], Iterator[Review | Dropped | Problem]] | None = None  # texts with all opinions
     has_columns: bool = False  # whether rows have named columns
-    column_names: Callable[[InputFile], Sequence[str]] | None = None  # or, of rows with names of their own, the first
     has_encoding: bool = True  # False: the file says itself how its text is encoded, or is not text
     needs_file: bool = False  # whether it cannot be read from a stream
     text_only: bool = False  # texts alone; the format is recognised only where these are enough
@@ -65,7 +63,6 @@ class Format:
     # How a file is recognised.
     extensions: tuple[str, ...] = ()  # for reading and for writing
     write_extensions: tuple[str, ...] = ()  # for writing only: files with them are recognised by their content
-    magic: bytes = b""  # how a binary file starts
     list_mark: re.Pattern[bytes] | None = None  # what the beginning of a list in `.json` has
     likelihood: Callable[[Sequence[str]], float] | None = None  # by the first lines: 0 (no) to 1 (certain)
     prefix: str = ""  # of references to datasets
@@ -158,9 +155,19 @@ def require_encoding(file: InputFile, format: str) -> None:
 
 
 def column_names(path: Path | InputFile, format: str) -> Sequence[str]:
-    """Return the names of a file's columns; none for a format that has no named columns."""
-    names = find_format(format).column_names
-    return names(InputFile.of(path)) if names else ()
+    """Return the names of a table's columns, by its first rows; none for a file of another kind."""
+    found = find_format(format)
+    is_table = found.has_columns and not found.lists_all_aspects
+    rows = found.scan(InputFile.of(path), _AnyColumns()) if is_table else ()
+    first = islice((row for row in rows if isinstance(row, Row)), _ROWS_SEARCHED)
+    return list(dict.fromkeys(name for row in first for name in row.given))
+
+
+class _AnyColumns(Columns):
+    """Columns of a table that need not have a text."""
+
+    def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
+        """Accept any header."""
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
@@ -213,14 +220,6 @@ def _extension(path: Path) -> str:
 
 
 def _by_content(file: InputFile, text_only: bool) -> str:
-    try:
-        with file.open() as stream:
-            head = stream.read(_MAGIC_BYTES)
-    except OSError as error:
-        raise InputError.at(file.path, None, f"cannot be read: {format_error(error)}") from error
-    for name, format in _formats():
-        if format.magic and head.startswith(format.magic):
-            return name
     first = islice(read_text(file), _SNIFFED_LINES)
     lines = [content[:_SNIFFED_LETTERS] for _, content in first if content.strip()]
     if not any(line.strip() for line in lines):

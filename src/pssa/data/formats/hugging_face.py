@@ -33,11 +33,6 @@ def is_folder(path: Path) -> bool:
     return any((path / mark).is_file() for mark in _MARKS)
 
 
-def column_names(file: InputFile) -> list[str]:
-    """Return the names of the dataset's columns."""
-    return list(_load(file.path).column_names)
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the dataset; its line is its number."""
     return rows_of(_load(file.path), file.path, columns)
@@ -140,7 +135,6 @@ FORMAT = Format(
     scan=scan,
     save=save,
     has_columns=True,
-    column_names=column_names,
     has_encoding=False,
     needs_file=True,
     short_names=("hf",),

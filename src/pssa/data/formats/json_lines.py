@@ -18,8 +18,6 @@ from pssa.data.text_file import InputFile
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
-_SEARCHED = 100  # objects that may have a key
-
 _EXPECTED = 'expected one object per line, such as {"text": ..., "aspect": ...}'
 _LIST = (
     "is a JSON list, or its beginning; expected one object per line: convert it with `jq -c '.[]'`, or write it with pandas'"
@@ -31,12 +29,6 @@ _KEY_END = re.compile(r'"\s*:')
 def likelihood(lines: Sequence[str]) -> float:
     """Certain if the first line begins an object."""
     return float(lines[0].lstrip().startswith("{"))
-
-
-def column_names(file: InputFile) -> list[str]:
-    """Return the keys of the first objects."""
-    first = islice(_rows(file, SAME_NAMES), _SEARCHED)
-    return list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.fields))
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
@@ -98,7 +90,6 @@ FORMAT = Format(
     scan=scan,
     encode=encode,
     has_columns=True,
-    column_names=column_names,
     short_names=("jsonl",),
     extensions=(".json", ".jsonl", ".ndjson"),
     likelihood=likelihood,

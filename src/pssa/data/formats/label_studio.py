@@ -224,21 +224,17 @@ def _place(text: str, annotations: Sequence[Sequence[_Region]]) -> tuple[str, li
     :raises InputError: if a span is not in the text.
     """
     for seen in (text, html.unescape(text)):
-        for offset in (_same, _from_utf16(seen)):
+        for offset in (int, _from_utf16(seen)):
             fitted = [[(span, each) for each in one if (span := _fit(seen, each, offset))] for one in annotations]
             if [*map(len, fitted)] == [*map(len, annotations)]:
                 return seen, fitted
     return text, [[(_search(text, region), region) for region in each] for each in annotations]
 
 
-def _same(offset: int) -> int:
-    return offset
-
-
 def _from_utf16(text: str) -> Callable[[int], int]:
     """Return a function from UTF-16 offsets in a text to offsets in characters."""
     if text.isascii() or max(text) <= "\uffff":
-        return _same
+        return int
     places: list[int] = []
     for place, letter in enumerate(text):
         places.extend([place] * (2 if letter > "\uffff" else 1))

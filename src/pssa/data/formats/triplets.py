@@ -77,17 +77,11 @@ def scan_reviews(file: InputFile) -> Iterator[Review | Dropped | Problem]:
         yield from (found,) if isinstance(found, Problem) else found
 
 
-def encode(examples: Sequence[Example]) -> bytes:
-    """Return a line for each text, without opinion words: `[-1]`."""
-    return _encode(examples, [()] * len(examples))
-
-
-def encode_with_evidence(examples: Sequence[Example], evidence: Evidence) -> bytes:
+def encode(examples: Sequence[Example], evidence: Evidence | None = None) -> bytes:
     """Return a line for each text; the active words of an example are its opinion, `[-1]` if it has none."""
-    return _encode(examples, [[finding.word for finding in each.active] for each in evidence.examples])
-
-
-def _encode(examples: Sequence[Example], opinions: Sequence[Iterable[int]]) -> bytes:
+    opinions: Sequence[Sequence[int]] = [()] * len(examples)
+    if evidence is not None:
+        opinions = [[finding.word for finding in each.active] for each in evidence.examples]
     lines: dict[tuple[Any, ...], list[str]] = {}
     uses: Counter[tuple[Any, ...]] = Counter()
     for example, opinion in zip(examples, opinions, strict=True):
@@ -237,7 +231,7 @@ def _is_null(value: str) -> bool:
 FORMAT = Format(
     scan=scan,
     encode=encode,
-    encode_with_evidence=encode_with_evidence,
+    holds_evidence=True,
     scan_reviews=scan_reviews,
     lists_all_aspects=True,
     short_names=("quadruples", "aste", "asqp"),
