@@ -103,6 +103,8 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
         (1, lambda f: f.update(schema=2), "line 1: has schema 2; this version reads schema 1 only; use the newer"),
         (1, lambda f: f.update(schema=0), "line 1: has schema 0; this version reads schema 1 only; mine again"),
         (1, lambda f: f.update(schema=True), "line 1: `schema` is True; expected a whole number"),
+        (1, lambda f: f.update(iterations=10**15), "line 1: `iterations` is 1000000000000000; expected 0 to 10000"),
+        (1, lambda f: f.update(model="x" * 3000, seed="y" * 3000), "line 1: `seed` is 'yyy"),
         (1, lambda f: f["rounds"][0].pop("accuracy"), r"line 1: `rounds\[0\]` has no `accuracy`"),
         (1, lambda f: f.update(iterations=1), "line 2: word 2 has iteration 2; expected at most 1"),
         (2, lambda f: f["findings"][1].update(score="high"), r"line 2: `findings\[1\].score` is 'high'"),
@@ -123,8 +125,9 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
 )
 def test_a_wrong_line_is_an_error_with_its_number(path: Path, line: int, change: Any, said: str) -> None:
     _change(path, line, change)
-    with pytest.raises(InputError, match=f"evidence.jsonl, {said}" if said.startswith("line") else said):
+    with pytest.raises(InputError, match=f"evidence.jsonl, {said}" if said.startswith("line") else said) as caught:
         read_evidence(path)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -223,48 +226,3 @@ def test_any_evidence_comes_back_equal_and_as_the_same_bytes(evidence: Evidence)
         write_evidence(again, second)
         assert again == evidence
         assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.slow
-@given(st.data())
-@settings(max_examples=80, deadline=None)
-def test_whatever_is_done_to_the_bytes_either_reads_or_is_an_input_error(data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "evidence.jsonl")
-        write_evidence(_EVIDENCE, path)
-        content = path.read_bytes()
-        start = data.draw(st.integers(0, len(content)))
-        end = data.draw(st.integers(start, min(start + 12, len(content))))
-        path.write_bytes(content[:start] + data.draw(st.binary(max_size=6)) + content[end:])
-        _read_or_refuse(path)
-
-
-@pytest.mark.slow
-@given(line=st.integers(1, 3), data=st.data())
-@settings(max_examples=80, deadline=None)
-def test_any_json_in_the_place_of_a_value_either_reads_or_is_an_input_error(line: int, data: st.DataObject) -> None:
-    value = st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=2),
-        max_leaves=4,
-    )
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "evidence.jsonl")
-        write_evidence(_EVIDENCE, path)
-
-        def change(fields: dict[str, Any]) -> None:
-            inner = fields.get("findings") or fields.get("rounds")
-            target = inner[0] if inner and data.draw(st.booleans()) else fields
-            target[data.draw(st.sampled_from(sorted(target)))] = data.draw(value)
-
-        _change(path, line, change)
-        _read_or_refuse(path)
-
-
-def _read_or_refuse(path: Path) -> None:
-    try:
-        evidence = read_evidence(path)
-    except InputError:
-        return
-    write_evidence(evidence, path)
-    assert read_evidence(path) == evidence

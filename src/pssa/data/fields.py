@@ -303,34 +303,27 @@ def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
 def _find_best(text: str, aspect: str) -> tuple[Span, ...]:
     if not aspect:
         return ()
-    for find in (_find_whole, _find_anywhere):
-        found = find(text, aspect) or find(_fold_text(text), fold_case(aspect))
+    for is_whole in (True, False):
+        found = _find(text, aspect, is_whole) or _find(_fold_text(text), fold_case(aspect), is_whole)
         if found:
             return found
     return ()
 
 
-def _find_anywhere(text: str, aspect: str) -> tuple[Span, ...]:
-    """Return places that do not overlap; `str.find` takes linear time."""
+def _find(text: str, aspect: str, is_whole: bool) -> tuple[Span, ...]:
+    """Return places that do not overlap; `is_whole`: with no letter or digit before or after them."""
     found, start = [], text.find(aspect)
     while start >= 0:
-        found.append((start, start + len(aspect)))
-        start = text.find(aspect, start + len(aspect))
-    return tuple(found)
-
-
-def _find_whole(text: str, aspect: str) -> tuple[Span, ...]:
-    """Return places with no letter or digit before or after them."""
-    found: list[Span] = []
-    if aspect not in text:
-        return ()
-    for match in re.finditer(rf"(?<!\w){re.escape(aspect[0])}", text):
-        start, end = match.start(), match.start() + len(aspect)
-        is_free = not found or start >= found[-1][1]
-        after = text[end : end + 1]
-        if is_free and text.startswith(aspect, start) and not (after.isalnum() or after == "_"):
+        end = start + len(aspect)
+        is_free = not is_whole or not (_is_of_word(text[start - 1 : start]) or _is_of_word(text[end : end + 1]))
+        if is_free:
             found.append((start, end))
+        start = text.find(aspect, end if is_free else start + 1)
     return tuple(found)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 @lru_cache(_N_TEXTS)
