@@ -6,7 +6,6 @@ To add a format, add its module here, with a `Format` called `FORMAT`; nothing e
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import (
     InputFile,
     describe_damage,
+    open_bytes,
     open_text,
     read_text,
     read_text_leniently,
@@ -38,7 +38,7 @@ Parsed = TypeVar("Parsed")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
 _ROWS_SEARCHED = 100
-_OBJECTS_CHUNK = 1 << 16  # bytes
+_OBJECTS_CHUNK = 1 << 16  # characters
 _MAX_OBJECT = 1 << 24  # characters
 _BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
 _DECODER = json.JSONDecoder()
@@ -114,7 +114,6 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
 
     The line of a problem is the number of the object, counted from 1.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     text, start, number, is_whole = "", 0, 1, False
     with open_text(file) as stream:
         while True:
@@ -135,7 +134,7 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
                     return
                 # As much again as there is: each part of a long object is then looked at twice and not many times.
                 part = stream.read(max(_OBJECTS_CHUNK, len(text) - start))
-                text, start, is_whole = text[start:] + decoder.decode(part), 0, not part
+                text, start, is_whole = text[start:] + part, 0, not part
                 continue
             damage = describe_damage(text[start:end])
             yield Problem(number, damage, given=text[start:end]) if damage else found
@@ -191,7 +190,7 @@ def recognise(file: InputFile, text_only: bool = False) -> str:
     require_file(file)
     # A pipe can be read only once.
     if path.name.lower().removesuffix(".gz").endswith(".json") and path.is_file() and path.stat().st_size:
-        with open_text(file) as stream:
+        with open_bytes(file) as stream:
             head = stream.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     for name, format in _formats():
         if format.list_mark and head.startswith(b"[") and format.list_mark.search(head):

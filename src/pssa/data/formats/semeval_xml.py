@@ -25,7 +25,7 @@ from pssa.data.example import Example
 from pssa.data.fields import words_as_text
 from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, InputFile, open_text
+from pssa.data.text_file import MAX_TEXT, InputFile, open_bytes
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
@@ -48,7 +48,7 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     parser = create_parser()
     handler = _Sentences(parser)
     parser.setContentHandler(handler)
-    with open_text(file) as stream:
+    with open_bytes(file) as stream:
         while True:
             chunk = stream.read(_CHUNK)
             problem = _feed(parser, chunk) or handler.check_silence(len(chunk))
