@@ -54,7 +54,7 @@ def test_a_key_that_comes_twice_is_a_problem(tmp_path: Path, line: str, key: str
     path.write_text(f"{line}\n")
     (problem,) = json_lines.scan(InputFile(path))
     assert isinstance(problem, Problem)
-    assert problem.what == f"has the key '{key}' twice in one object; keep one"
+    assert problem.what == f"has the key '{key}' twice in one object; keep one of the two"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -15,7 +14,7 @@ from pssa.data.fields import fields_of
 from pssa.data.formats import Format, scan_lines
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
 from pssa.data.text_file import InputFile
-from pssa.data.validation import format_error, shorten
+from pssa.data.validation import format_error, refuse_repeats
 from pssa.errors import InputError
 
 _EXPECTED = 'expected one object per line, such as {"text": ..., "aspect": ...}'
@@ -24,11 +23,6 @@ _LIST = (
     " `to_json(lines=True)`"
 )
 _KEY_END = re.compile(r'"\s*:')
-
-
-def likelihood(lines: Sequence[str]) -> float:
-    """Certain if the first line begins an object."""
-    return float(lines[0].lstrip().startswith("{"))
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
@@ -59,31 +53,21 @@ def _rows(file: InputFile, columns: Columns) -> Iterator[Event]:
 def _parse(columns: Columns, line: int, content: str) -> Row:
     try:
         fields = json.loads(content)
-        repeated = _repeated_key(content, fields) if isinstance(fields, dict) else None
+        if isinstance(fields, dict) and _may_repeat_a_key(content, fields):
+            json.loads(content, object_pairs_hook=refuse_repeats)
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not valid JSON ({format_error(error)}); {_EXPECTED}") from None
     if not isinstance(fields, dict):
         raise InputError(f"is a JSON {type(fields).__name__}; {_EXPECTED}")
-    if repeated is not None:
-        raise InputError(f"has the key {shorten(repeated)} twice in one object; keep one")
     return columns.row(line, fields)
 
 
-def _repeated_key(content: str, fields: dict[str, Any]) -> str | None:
-    """Return a key that an object has twice, so that one value would be lost; None if there is none."""
+def _may_repeat_a_key(content: str, fields: dict[str, Any]) -> bool:
+    """Return False where no object has a key twice: every key has a colon, and few rows have another."""
     found = len(fields) + sum(len(value) for value in fields.values() if isinstance(value, dict))
-    # Every key has a colon and few rows have another, so that the line rarely has to be parsed again to look at each object.
-    if content.count(":") == found or len(_KEY_END.findall(content)) == found:
-        return None
-    repeated: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            repeated.append(next(name for name, times in Counter(names).items() if times > 1))
-
-    json.loads(content, object_pairs_hook=note)
-    return repeated[0] if repeated else None
+    return content.count(":") != found and len(_KEY_END.findall(content)) != found
 
 
 FORMAT = Format(
@@ -92,5 +76,5 @@ FORMAT = Format(
     has_columns=True,
     short_names=("jsonl",),
     extensions=(".json", ".jsonl", ".ndjson"),
-    likelihood=likelihood,
+    likelihood=lambda lines: float(lines[0].lstrip().startswith("{")),
 )

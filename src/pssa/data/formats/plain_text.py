@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pssa.data.formats import Format, scan_lines
 from pssa.data.rows import SAME_NAMES, Columns, Event, Row
 from pssa.data.text_file import InputFile
-
-
-def likelihood(lines: Sequence[str]) -> float:
-    """Any text may be this; every other format is more likely."""
-    return 0.01
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
@@ -23,5 +18,5 @@ FORMAT = Format(
     scan=scan,
     text_only=True,
     short_names=("text", "txt"),
-    likelihood=likelihood,
+    likelihood=lambda lines: 0.01,  # any text may be this; every other format is likelier
 )

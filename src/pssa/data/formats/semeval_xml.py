@@ -38,11 +38,6 @@ _LINE_ENDS = {"\r": "&#13;"}  # a parser would make it a line feed
 _TERM_NAMES = {"aspectTerm": "term", "Opinion": "target"}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Certain if the first line begins with a tag."""
-    return float(lines[0].lstrip().startswith("<"))
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each aspect; its line is the one on which the sentence starts."""
     parser = create_parser()
@@ -196,5 +191,5 @@ FORMAT = Format(
     lists_all_aspects=True,
     short_names=("xml",),
     extensions=(".xml",),
-    likelihood=likelihood,
+    likelihood=lambda lines: float(lines[0].lstrip().startswith("<")),
 )

@@ -24,11 +24,6 @@ _LABELS = {"/p": "positive", "/n": "negative", "/0": "neutral"}
 _SUFFIXES = {label: suffix for suffix, label in _LABELS.items()}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Possible if a token looks tagged."""
-    return 0.4 * any(is_tagged(token) for line in lines for token in line.split())
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each line that is not blank; odd tags are warnings."""
     return scan_lines(file, _parse)
@@ -81,5 +76,5 @@ def _parse(line: int, content: str) -> Row | Problem:
 FORMAT = Format(
     scan=scan,
     encode=encode,
-    likelihood=likelihood,
+    likelihood=lambda lines: 0.4 * any(is_tagged(token) for line in lines for token in line.split()),
 )

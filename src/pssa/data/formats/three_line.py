@@ -24,11 +24,6 @@ _LABELS = {"1": "positive", "0": "neutral", "-1": "negative"}
 _NUMBERS = {label: number for number, label in _LABELS.items()}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Likely if a line has `$T$`."""
-    return 0.8 * any(_PLACEHOLDER in line for line in lines)
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each three lines, blank ones skipped; after a fault, continue at the next line with `$T$`."""
     group: list[tuple[int, str]] = []
@@ -94,5 +89,5 @@ FORMAT = Format(
     scan=scan,
     encode=encode,
     write_extensions=(".raw", ".seg"),
-    likelihood=likelihood,
+    likelihood=lambda lines: 0.8 * any(_PLACEHOLDER in line for line in lines),
 )
