@@ -42,7 +42,7 @@ def test_conflict_is_dropped_with_a_count_kept_or_an_error(tmp_path: Path) -> No
 def test_declared_labels_replace_the_usual_ones(tmp_path: Path) -> None:
     path = _json_lines(tmp_path / "a.jsonl", _row("Good"), _row("bad"))
     assert read(path, labels=("good", "bad")).label_counts() == {"good": 1, "bad": 1}
-    with pytest.raises(InputError, match="line 1: unknown label 'Good'; expected .*pssa.check lists all such"):
+    with pytest.raises(InputError, match=r"line 1: unknown label 'Good'; expected .*pssa.check lists all such"):
         read(path)
 
 
