@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pssa.data.check import check
-from pssa.data.io import read, stream
+from pssa.data.formats import column_names
+from pssa.data.io import format_of, read, stream
 from pssa.data.rows import SAME_NAMES, Columns, Problem, Row, brief_messages
 from pssa.errors import InputError, for_command_line
 
@@ -306,3 +307,12 @@ def test_advice_is_given_once_in_a_list_of_problems() -> None:
     ]
     problems = [Problem(number, message) for number, message in enumerate(messages)]
     assert brief_messages(problems) == [messages[0], "'c' occurs twice", "empty", "empty", "d; or all"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "Review,note\n"), ("a.csv", "Review,note\nfine,x\n"), ("a.jsonl", '{"Review": "fine"}\n{"note": 1}\n')],
+)
+def test_the_columns_of_a_table_are_known_whatever_they_are(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert column_names(tmp_path / name, format_of(tmp_path / name, None)) == ["Review", "note"]

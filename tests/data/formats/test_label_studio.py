@@ -59,7 +59,7 @@ def test_an_export_is_recognised_and_read(tmp_path: Path, indent: int | None) ->
     whole = {"id": "w", "type": "choices", "from_name": "tone", "value": {"choices": ["angry"]}}
     path = _file(tmp_path, _task([*_span(4, 10, "screen"), relation, whole]), indent=indent)
     assert format_of(path, None) == "label_studio"
-    assert column_names(path, "label_studio") == []  # what a run was trained with says nothing about it
+    assert column_names(path, "label_studio") == ()  # what a run was trained with says nothing about it
     assert _found(path) == [("screen", (4, 10), "positive")]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -154,19 +154,23 @@ def require_encoding(file: InputFile, format: str) -> None:
 
 
 def column_names(path: Path | InputFile, format: str) -> Sequence[str]:
-    """Return the names of a table's columns, by its first rows; none for a file of another kind."""
-    found = find_format(format)
-    is_table = found.has_columns and not found.lists_all_aspects
-    rows = found.scan(InputFile.of(path), _AnyColumns()) if is_table else ()
-    first = islice((row for row in rows if isinstance(row, Row)), _ROWS_SEARCHED)
-    return list(dict.fromkeys(name for row in first for name in row.given))
+    """Return the names of a table's columns, by its header or else its first rows; none for a file of another kind."""
+    found, columns = find_format(format), _AnyColumns()
+    if not found.has_columns or found.lists_all_aspects:
+        return ()
+    first = list(islice(found.scan(InputFile.of(path), columns), _ROWS_SEARCHED))
+    return columns.header or list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.given))
 
 
+@dataclass(frozen=True)
 class _AnyColumns(Columns):
-    """Columns of a table that need not have a text."""
+    """Columns of a table that need not have a text; they keep its header."""
+
+    header: list[str] = field(default_factory=list)
 
     def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
         """Accept any header."""
+        self.header.extend(found)
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
