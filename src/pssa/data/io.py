@@ -327,7 +327,9 @@ def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
         if rule.drops(examples[0].label):
             yield Dropped(row.line, str(examples[0].label))
             return
-        label = rule.normalise(examples[0].label) if "label" in row.fields else rule.refuse_unlabelled(row)
+        if "label" not in row.fields:
+            raise InputError(row.describe_missing("label", rule.expected))
+        label = rule.normalise(examples[0].label)
     except UnknownLabel as error:
         yield Problem(row.line, error.message, unknown_label=error.label)
     except InputError as error:

@@ -13,11 +13,10 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.files import read_bounded
-from pssa.data.rows import Row
 from pssa.data.validation import format_error, is_integer, join_names, parse_toml, shorten
 from pssa.errors import InputError, setting
 
@@ -85,7 +84,7 @@ class LabelRule:
     def normalise(self, label: str | None) -> str:
         """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped."""
         if label is None:
-            raise InputError(f"no `label`; {self._expected}")
+            raise InputError(f"no `label`; {self.expected}")
         key = label_key(label)
         if key in self.mapped:
             return self.mapped[key]
@@ -98,18 +97,15 @@ class LabelRule:
             known = f"{self.run} knows {', '.join(self.labels)}"
             raise UnknownLabel(label, f"{known}: relabel the data, or say what it means with {_LABEL_MAP}")
         advice = f"map it with {_LABEL_MAP}, or declare yours with {setting('labels')}"
-        raise UnknownLabel(label, f"{self._expected}; {advice}")
+        raise UnknownLabel(label, f"{self.expected}; {advice}")
 
     def drops(self, label: str | None) -> bool:
         """Whether the label is mapped to nothing, so that its instances are left out."""
         return label is not None and self.mapped.get(label_key(label)) == ""
 
-    def refuse_unlabelled(self, row: Row) -> NoReturn:
-        """Refuse a row without a label."""
-        raise InputError(row.describe_missing("label", self._expected))
-
     @property
-    def _expected(self) -> str:
+    def expected(self) -> str:
+        """What messages expect of a label."""
         return f"expected one of {', '.join(self.labels)}"
 
 
