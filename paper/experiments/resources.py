@@ -21,9 +21,8 @@ from paper.experiments.ledger import Ledger, Record, RecordLookup
 from pssa import models
 from pssa.data import Corpus, Example, hold_out, read
 from pssa.data.evidence import Evidence
-from pssa.data.io import read_with
+from pssa.data.io import ReadOptions, read_with
 from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words, read_opinion_words
-from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError
 from pssa.runs.devices import choose_device, computes_bfloat16
 from pssa.runs.resolve import FEW_LABELS_OPTIONS

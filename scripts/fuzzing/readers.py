@@ -15,9 +15,8 @@ from fuzzing.grammars import json_document, json_rows, pieces_of, table
 from fuzzing.target import Attack, Target
 from pssa.data import embedded
 from pssa.data.check import check
-from pssa.data.evidence import Evidence, Finding, Header, flip
+from pssa.data.evidence import Evidence, Finding, Header, diff, flip, stats
 from pssa.data.evidence_file import read_evidence, write_evidence
-from pssa.data.evidence_stats import diff, stats
 from pssa.data.example import Corpus
 from pssa.data.fields import example_from_fields
 from pssa.data.formats import FORMATS, hugging_face

@@ -13,9 +13,8 @@ import pytest
 from tests.browser.server import Server
 
 from pssa.data import embedded
-from pssa.data.evidence import flip
+from pssa.data.evidence import flip, stats
 from pssa.data.evidence_file import read_evidence, write_evidence
-from pssa.data.evidence_stats import stats
 from pssa.data.io import write
 from pssa.runs.training_run import write_run
 

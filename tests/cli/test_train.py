@@ -11,8 +11,8 @@ from tests.models.encoders import write_encoder
 
 import pssa
 from pssa.cli import main
+from pssa.data.evidence import stats
 from pssa.data.evidence_file import read_evidence
-from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
 from pssa.runs import Config
 from pssa.runs.directory import RunDirectory

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.data.evidence import KINDS, Evidence, Finding, Header, RoundReport
-from pssa.data.evidence_file import read_evidence, stream_evidence, write_evidence
+from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 
@@ -67,12 +67,6 @@ def test_a_file_has_a_header_and_a_line_for_each_example(path: Path) -> None:
     )
 
 
-def test_examples_can_be_read_one_at_a_time(path: Path) -> None:
-    header, examples = stream_evidence(path)
-    assert header == _HEADER
-    assert next(examples) == _EVIDENCE.examples[0]
-
-
 @pytest.mark.parametrize(
     "odd", [{"entropy": 1, "expected": 1}, {"score": np.float64(0.3)}, {"word": np.int64(0), "score": np.float32(0.3)}]
 )
@@ -109,6 +103,8 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
         (1, lambda f: f.update(schema=2), "line 1: has schema 2; this version reads schema 1 only; use the newer"),
         (1, lambda f: f.update(schema=0), "line 1: has schema 0; this version reads schema 1 only; mine again"),
         (1, lambda f: f.update(schema=True), "line 1: `schema` is True; expected a whole number"),
+        (1, lambda f: f.update(iterations=10**15), "line 1: `iterations` is 1000000000000000; expected 0 to 10000"),
+        (1, lambda f: f.update(model="x" * 3000, seed="y" * 3000), "line 1: `seed` is 'yyy"),
         (1, lambda f: f["rounds"][0].pop("accuracy"), r"line 1: `rounds\[0\]` has no `accuracy`"),
         (1, lambda f: f.update(iterations=1), "line 2: word 2 has iteration 2; expected at most 1"),
         (2, lambda f: f["findings"][1].update(score="high"), r"line 2: `findings\[1\].score` is 'high'"),
@@ -129,8 +125,9 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
 )
 def test_a_wrong_line_is_an_error_with_its_number(path: Path, line: int, change: Any, said: str) -> None:
     _change(path, line, change)
-    with pytest.raises(InputError, match=f"evidence.jsonl, {said}" if said.startswith("line") else said):
+    with pytest.raises(InputError, match=f"evidence.jsonl, {said}" if said.startswith("line") else said) as caught:
         read_evidence(path)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -229,48 +226,3 @@ def test_any_evidence_comes_back_equal_and_as_the_same_bytes(evidence: Evidence)
         write_evidence(again, second)
         assert again == evidence
         assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.slow
-@given(st.data())
-@settings(max_examples=80, deadline=None)
-def test_whatever_is_done_to_the_bytes_either_reads_or_is_an_input_error(data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "evidence.jsonl")
-        write_evidence(_EVIDENCE, path)
-        content = path.read_bytes()
-        start = data.draw(st.integers(0, len(content)))
-        end = data.draw(st.integers(start, min(start + 12, len(content))))
-        path.write_bytes(content[:start] + data.draw(st.binary(max_size=6)) + content[end:])
-        _read_or_refuse(path)
-
-
-@pytest.mark.slow
-@given(line=st.integers(1, 3), data=st.data())
-@settings(max_examples=80, deadline=None)
-def test_any_json_in_the_place_of_a_value_either_reads_or_is_an_input_error(line: int, data: st.DataObject) -> None:
-    value = st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=2),
-        max_leaves=4,
-    )
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "evidence.jsonl")
-        write_evidence(_EVIDENCE, path)
-
-        def change(fields: dict[str, Any]) -> None:
-            inner = fields.get("findings") or fields.get("rounds")
-            target = inner[0] if inner and data.draw(st.booleans()) else fields
-            target[data.draw(st.sampled_from(sorted(target)))] = data.draw(value)
-
-        _change(path, line, change)
-        _read_or_refuse(path)
-
-
-def _read_or_refuse(path: Path) -> None:
-    try:
-        evidence = read_evidence(path)
-    except InputError:
-        return
-    write_evidence(evidence, path)
-    assert read_evidence(path) == evidence

@@ -42,7 +42,7 @@ def test_conflict_is_dropped_with_a_count_kept_or_an_error(tmp_path: Path) -> No
 def test_declared_labels_replace_the_usual_ones(tmp_path: Path) -> None:
     path = _json_lines(tmp_path / "a.jsonl", _row("Good"), _row("bad"))
     assert read(path, labels=("good", "bad")).label_counts() == {"good": 1, "bad": 1}
-    with pytest.raises(InputError, match="line 1: unknown label 'Good'; expected"):
+    with pytest.raises(InputError, match=r"line 1: unknown label 'Good'; expected .*pssa.check lists all such"):
         read(path)
 
 
@@ -63,20 +63,17 @@ def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
     assert read(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
     with pytest.raises(InputError, match="records, line 2: no `label`; expected"):
         read([_row("good"), _row(None)], labels=("good", "bad"))
-    with pytest.raises(InputError, match="record 1 is 'a menu'; expected a dict"):
-        read(["a menu"])
 
 
-def test_what_is_no_file_and_an_unknown_option_are_refused_with_what_is_expected() -> None:
+def test_what_is_no_file_and_an_unknown_option_are_refused_with_what_is_expected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the data is a set; expected the name of"):
         read({"a.csv"})
     with pytest.raises(InputError, match="'column'; did you mean columns"):
         read("reviews.csv", column={"text": "review"})  # type: ignore[call-arg]
-
-
-def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"label 'good'; .*pssa.check lists all such"):
-        read(_json_lines(tmp_path / "a.jsonl", _row("good")))
+    with pytest.raises(InputError, match="is a directory"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="does not exist"):
+        read(tmp_path / "nothing.csv")
 
 
 def test_streaming_is_lazy(tmp_path: Path) -> None:
@@ -123,13 +120,6 @@ def test_malformed_input_is_one_line_that_names_the_file(tmp_path: Path, name: s
         read(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
-
-
-def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a directory"):
-        read(tmp_path)
-    with pytest.raises(InputError, match="does not exist"):
-        read(tmp_path / "nothing.csv")
 
 
 _FILES = ("a.xml", "a.csv", "a.jsonl", "a.parquet", "a.seg", "a.jsonl.gz", "hf:a")
@@ -184,12 +174,9 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, corpus: Corpus) -> None
     assert path.read_text() == "precious"
 
 
-def test_dicts_are_no_examples(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_named(tmp_path: Path, corpus: Corpus) -> None:
     with pytest.raises(InputError, match=r"one of the examples is .*; .*pssa.read"):
         write([{"text": "a menu"}], tmp_path / "a.csv")  # type: ignore[list-item]
-
-
-def test_places_that_cannot_be_written_are_named(tmp_path: Path, corpus: Corpus) -> None:
     with pytest.raises(InputError, match="extension of no format"):
         write(corpus, tmp_path / "a.txt")
     with pytest.raises(InputError, match="does not exist"):
@@ -305,7 +292,7 @@ def test_a_wrong_encoding_is_one_problem_of_a_check_and_refused_where_it_is_name
     path.write_bytes(b"text,aspect,label\n\x81\xff menu,menu,positive\n\xc3\xa9 menu,menu,negative\n")
     assert "Windows" not in check(path).problems[0].what
     path.write_bytes(b"text,aspect,label\na menu\x81,menu,positive\n")
-    with pytest.raises(InputError, match=r"is not windows-1252 \(byte 25"):
+    with pytest.raises(InputError, match=r"is not windows-1252 \(byte 0x81"):
         read(path, encoding="windows-1252")
 
 

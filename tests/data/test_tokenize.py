@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pssa.data.english import is_content_word, looks_plural, number_forms, singular
-from pssa.data.occurrences import find_occurrences, fold_case
+from pssa.data.fields import find_occurrences, fold_case
 from pssa.data.tokenize import Span, cut_at, split_on_space, tokenize
 from pssa.errors import InputError
 

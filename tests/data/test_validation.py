@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pssa.data import json_objects
+from pssa.data import formats
 from pssa.data.rows import Problem
 from pssa.data.text_file import InputFile
 from pssa.data.validation import (
@@ -129,10 +129,10 @@ OBJECTS = [{}, {"a": {"b": '}{"\\'}, "c": '"[,]\\"'}, {"text": "\\\\", "list": [
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_objects_are_found_wherever_a_part_ends(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_objects, "_CHUNK", size)
+    monkeypatch.setattr(formats, "_OBJECTS_CHUNK", size)
     text = "\ufeff[" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in OBJECTS) + "]"
     (tmp_path / "list.json").write_text(text, "utf-8")
-    assert list(json_objects.read_objects(InputFile(tmp_path / "list.json"))) == OBJECTS
+    assert list(formats.read_objects(InputFile(tmp_path / "list.json"))) == OBJECTS
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_objects_are_found_wherever_a_part_ends(size: int, tmp_path: Path, monke
 )
 def test_what_is_no_object_ends_the_file(rest: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "list.json").write_bytes(b'[{"a": 1}, {"b": "\xe9"}, ' + rest.encode())
-    first, bad, last = json_objects.read_objects(InputFile(tmp_path / "list.json"))
+    first, bad, last = formats.read_objects(InputFile(tmp_path / "list.json"))
     assert first == {"a": 1}
     assert isinstance(bad, Problem)
     assert "UTF-8" in bad.message

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from pssa.data import vectors
 from pssa.data.vectors import (
     Vectors,
-    _read_rows,
-    _values,
     embedding_matrix,
     load_matrix,
     read_vectors,
@@ -104,27 +101,14 @@ def test_a_dimension_other_than_the_files_is_refused(path: Path) -> None:
         embedding_matrix(Vocabulary.build(["the"]), read_vectors(path, {"the"}), dimension=300, seed=0)
 
 
-def test_a_saved_matrix_loads_as_the_same_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_a_saved_matrix_loads_as_the_same_and_a_missing_one_is_refused(tmp_path: Path) -> None:
     matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
     save_matrix(tmp_path / "embedding.safetensors", matrix.T)
     loaded = load_matrix(tmp_path / "embedding.safetensors")
     assert loaded.dtype == np.float32
     assert (loaded == matrix.T).all()
-    path = tmp_path / "damaged.safetensors"
     with pytest.raises(InputError, match="not a readable embedding matrix"):
-        load_matrix(path)
-    save_matrix(path, np.ones((3, 4), dtype=np.float32))
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(InputError, match="not a readable embedding matrix"):
-        load_matrix(path)
-    for wrong in (
-        {"other": np.ones((3, 4), np.float32)},
-        {"embedding": np.ones(3, np.float32)},
-        {"embedding": np.ones((3, 4))},
-    ):
-        save_file(wrong, path)
-        with pytest.raises(InputError, match="no matrix of floats"):
-            load_matrix(path)
+        load_matrix(tmp_path / "missing.safetensors")
 
 
 @pytest.mark.slow
@@ -141,28 +125,22 @@ def test_the_real_vectors_have_the_rows_that_their_page_says(shared_vectors: Pat
     assert (few.matrix[-1] == vectors.matrix[1303]).all()  # line 1304 of the file
 
 
-def rows_of(tmp_path: Path, content: bytes) -> list[tuple[bytes, list[float]]]:
+def rows_of(tmp_path: Path, content: bytes) -> dict[str, list[float]]:
     path = tmp_path / "vectors.txt"
     path.write_bytes(content)
-    rows = _read_rows(path)
-    return [(word, _values(path, number, line, size).tolist()) for number, word, line, size in rows]
+    found = read_vectors(path, ())
+    return dict(zip(found.words, found.matrix.tolist(), strict=True))
 
 
 def test_words_may_contain_spaces_and_look_like_numbers(tmp_path: Path) -> None:
     content = b"a 1 2\n. . . 3 4\nat name@domain.com 5 6\n7 7 8\n\xc2\xa0 9 0\n"
-    assert [word for word, _ in rows_of(tmp_path, content)] == [
-        b"a",
-        b". . .",
-        b"at name@domain.com",
-        b"7",
-        b"\xc2\xa0",
-    ]
+    assert [*rows_of(tmp_path, content)] == ["a", ". . .", "at name@domain.com", "7", "\xa0"]
 
 
 @pytest.mark.parametrize("start", [b"2 3\n", b"\xef\xbb\xbf2 3\n", b"\xef\xbb\xbf", b""])
 def test_a_header_and_a_byte_order_mark_are_passed_over(tmp_path: Path, start: bytes) -> None:
     content = start + b"a 1 2 3 \nb 4 5 6 \n"  # word2vec ends its lines with a space
-    assert rows_of(tmp_path, content) == [(b"a", [1, 2, 3]), (b"b", [4, 5, 6])]
+    assert rows_of(tmp_path, content) == {"a": [1, 2, 3], "b": [4, 5, 6]}
 
 
 @pytest.mark.parametrize(
@@ -180,19 +158,19 @@ def test_a_value_that_is_not_a_finite_number_is_refused_by_line(tmp_path: Path, 
         rows_of(tmp_path, b"a 1 2\nb " + value + b" 4\n")
 
 
-def test_prose_is_refused_at_its_first_line_before_anything_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "reviews.txt"
-    path.write_text("The screen is great\nThe battery is not\n")
-    with pytest.raises(InputError, match="line 1: has the value 'screen'; expected"):
-        next(_read_rows(path))
-
-
 @pytest.mark.parametrize(
-    ("content", "what"), [(b"word\n", "not a vector"), (b"2 3\n", "no vectors"), (b"\n\n", "no vectors")]
+    ("content", "what"),
+    [
+        (b"word\n", "not a vector"),
+        (b"2 3\n", "no vectors"),
+        (b"\n\n", "no vectors"),
+        (b"The screen is great\nThe battery is not\n", "line 1: has the value 'screen'; expected"),
+    ],
 )
-def test_a_file_without_vectors_is_refused(tmp_path: Path, content: bytes, what: str) -> None:
+def test_a_file_without_vectors_is_refused_before_any_row_is_kept(tmp_path: Path, content: bytes, what: str) -> None:
+    (tmp_path / "vectors.txt").write_bytes(content)
     with pytest.raises(InputError, match=what):
-        rows_of(tmp_path, content)
+        read_vectors(tmp_path / "vectors.txt", (), extra_rows=0)
 
 
 ROWS = "the 1 2\nscreen 3 4\nis 5 6\n"

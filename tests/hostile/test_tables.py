@@ -25,8 +25,7 @@ def write_table(path: Path, texts: Any, **options: Any) -> None:
     ("texts", "message"),
     [
         ([1.5, 2.5], r"line 1: `text` is 1\.5; expected text"),
-        ([["a menu"]], r"line 1: `text` is \['a menu'\]; expected text"),
-        ([{"a": "menu"}], r"line 1: `text` is \{'a': 'menu'\}; expected text"),
+        ([{"a": ["menu"]}], r"line 1: `text` is \{'a': \['menu'\]\}; expected text"),
         ([b"a menu"], r"line 1: `text` is b'a menu'; expected text"),
         ([None], "line 1: `text` is empty"),
     ],

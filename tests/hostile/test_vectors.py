@@ -82,6 +82,8 @@ LIES: dict[str, bytes] = {
     "a type that is none": safetensors({"embedding": tensor("F128")}),
     "a type that numpy has not": safetensors({"embedding": tensor("F8_E4M3", (4, 4))}),
     "another type": safetensors({"embedding": tensor("I32")}),
+    "another name": safetensors({"other": tensor()}),
+    "another number of dimensions": safetensors({"embedding": tensor(shape=(4,))}),
     "depth": safetensors(b"[" * 100_000),
     "nothing": b"",
 }

@@ -22,8 +22,7 @@ from pssa.aspects.sentences import split_review
 from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
 from pssa.data.formats import find_format, scan
-from pssa.data.io import format_of
-from pssa.data.read_options import check_encoding
+from pssa.data.io import check_encoding, format_of
 from pssa.data.reviews import Review
 from pssa.data.rows import ColumnNames, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import InputFile

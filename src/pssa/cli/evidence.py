@@ -20,14 +20,16 @@ from pssa.data.evidence import (
     KINDS,
     Evidence,
     ExampleEvidence,
+    Stats,
+    diff,
     drop_word,
     flip,
     keep_above,
     keep_iterations,
     keep_kind,
+    stats,
 )
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
-from pssa.data.evidence_stats import Stats, diff, stats
 from pssa.display import percent
 from pssa.errors import InputError
 
@@ -312,7 +314,7 @@ def _run_mine(arguments: argparse.Namespace) -> int:
     pssa evidence mine --train reviews.csv --method consensus --out consensus.jsonl
     """
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
-    from pssa.data.evidence_stats import stats
+    from pssa.data.evidence import stats
     from pssa.runs.read_defaults import repeated_options
     from pssa.runs.training_run import mine
     from pssa.runs.warm_start import merge_settings

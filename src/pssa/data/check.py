@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
-from pssa.data.fields import CONFLICT, MAX_LABEL
 from pssa.data.formats import scan
-from pssa.data.io import Accepted, format_of, outcomes
-from pssa.data.read_options import ReadOptions, ReadSettings
+from pssa.data.io import Accepted, ReadOptions, ReadSettings, format_of, outcomes
+from pssa.data.labels import CONFLICT, MAX_LABEL
 from pssa.data.rows import Dropped, Problem
 from pssa.data.text_file import NOT_UTF8, InputFile
 from pssa.data.validation import brief_repr

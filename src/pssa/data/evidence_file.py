@@ -11,8 +11,6 @@ deviation is an error with the number of its line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -57,20 +55,25 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
 
 def read_evidence(path: str | Path) -> Evidence:
     """Read an evidence file; an error names the first invalid line."""
-    header, examples = stream_evidence(path)
-    return Evidence(header, tuple(examples))
-
-
-def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]]:
-    """Read the header now and the examples one at a time; see `read_evidence`."""
     path = Path(path)
     if (path / _NAME).is_file():
         raise InputError.at(path, None, f"is a directory; its evidence is {path / _NAME}")
     contents = read_text(path, _MAX_LINE)
     line, content = next(contents)
-    with _place(path, line):
+    examples: list[ExampleEvidence] = []
+    try:
         header, count = _parse_header(content)
-    return header, _parse_examples(path, contents, header, count)
+        for line, content in contents:
+            if line > count + 1:
+                raise InputError(f"is one too many: the header says {count} examples; remove it")
+            example = _parse_example(content)
+            header.check(example)
+            examples.append(example)
+        if line <= count:
+            raise InputError(f"is the last, but the header says {count} examples; restore the missing lines")
+    except InputError as error:
+        raise InputError.at(path, line, error.message) from None
+    return Evidence(header, tuple(examples))
 
 
 def example_fields(example: ExampleEvidence) -> dict[str, Any]:
@@ -85,30 +88,6 @@ def example_fields(example: ExampleEvidence) -> dict[str, Any]:
 
 def _line(fields: dict[str, Any]) -> bytes:
     return (json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-
-
-def _parse_examples(
-    path: Path, contents: Iterator[tuple[int, str]], header: Header, count: int
-) -> Iterator[ExampleEvidence]:
-    line = 1
-    for line, content in contents:
-        with _place(path, line):
-            if line > count + 1:
-                raise InputError(f"is one too many: the header says {count} examples; remove it")
-            example = _parse_example(content)
-            header.check(example)
-        yield example
-    if line <= count:
-        with _place(path, line):
-            raise InputError(f"is the last, but the header says {count} examples; restore the missing lines")
-
-
-@contextmanager
-def _place(path: Path, line: int) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError.at(path, line, error.message) from None
 
 
 def _parse_header(content: str) -> tuple[Header, int]:

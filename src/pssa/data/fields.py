@@ -14,32 +14,29 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any
 
-from pssa.data.example import DEFAULT_LABELS, Example, sentence_key
-from pssa.data.labels import LabelMap, label_key
-from pssa.data.occurrences import find_occurrences
+from pssa.data.example import Example, sentence_key
 from pssa.data.rows import Row
 from pssa.data.text_file import MAX_TEXT
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.data.validation import is_integer, shorten
-from pssa.errors import InputError, setting
+from pssa.errors import InputError
 
-CONFLICT = "conflict"
-MAX_LABEL = 60  # characters of a label that `check` proposes to declare
-
-_LABEL_MAP = setting("label_map")
-_CONFLICT_MODES = ("drop", "keep", "error")
-_SHORT_LABELS = {"pos": "positive", "neg": "negative", "neu": "neutral"}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
 _MAX_DIGITS = 18
 _SPANS = re.compile(r"(?:\d{1,9}-\d{1,9}(?: |$))+", re.ASCII)
 _INSIDE_WORD = re.compile(r"(?<=\w)(?=\w)")
 _MAX_SEARCH = 10**8  # comparisons of characters; some texts need all of them
+_N_TEXTS = 8  # that are kept in another form, since a text often has several aspects
+_MAX_NORMALISED = 1000  # characters
+_SPACES = re.compile(r"\s+")
 
 
 def example_from_fields(
@@ -47,13 +44,11 @@ def example_from_fields(
     *,
     ordinal_required: bool,
     default_id: str = "0",
-    default_sentence_id: Callable[[str], str] = sentence_key,
     warn: Callable[[str], None] | None = None,
     row: Row | None = None,
 ) -> Example:
     """Build the example that the fields describe; `default_id` is for fields without an `id`.
 
-    :param default_sentence_id: makes the `sentence_id` of a text whose fields have none.
     :param ordinal_required: whether an aspect that occurs twice must come with offsets or an ordinal. If not, the first
         occurrence is taken and `warn` is called.
     :param row: the row of the fields, for errors that quote the file.
@@ -67,7 +62,7 @@ def example_from_fields(
         aspect,
         label=_string(fields, "label"),
         id=_string(fields, "id") or default_id,
-        sentence_id=_string(fields, "sentence_id") or default_sentence_id(text),
+        sentence_id=_string(fields, "sentence_id") or sentence_key(text),
     )
     tags = _tags(fields)
     return replace(example, tags=tags) if tags else example
@@ -160,77 +155,6 @@ class AmbiguousAspect(InputError):
         self.n_places = n_places
 
 
-class UnknownLabel(InputError):
-    """A label that was not declared."""
-
-    def __init__(self, label: str, expected: str) -> None:
-        super().__init__(f"unknown label {shorten(label)}; {expected}")
-        # Many may be held at once; one character too many is enough to see that it cannot be declared.
-        self.label = label[: MAX_LABEL + 1]
-
-
-@dataclass(frozen=True, slots=True)
-class LabelRule:
-    """The declared labels, and whether instances labelled `conflict` are dropped if that is not one of them."""
-
-    labels: tuple[str, ...]
-    drops_conflict: bool
-    run: str = ""  # the run whose labels these are; empty if the caller declares them
-    mapped: Mapping[str, str] = field(default_factory=dict)  # our label by the key of the file's; empty: drop it
-
-    @classmethod
-    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "", label_map: LabelMap | None = None) -> LabelRule:
-        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`.
-
-        Where a map gives other labels than the default ones and none are declared, those of the map are.
-        """
-        if conflict not in _CONFLICT_MODES:
-            modes = ", ".join(_CONFLICT_MODES)
-            raise InputError(f"{setting('conflict')} is {conflict!r}; expected one of {modes}")
-        if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
-            raise InputError(f"{setting('labels')} is {', '.join(labels)!r}; expected two or more, each once")
-        targets = tuple(dict.fromkeys(label for label in (label_map or {}).values() if label))
-        if unknown := [label for label in targets if label not in labels]:
-            if run or labels != DEFAULT_LABELS or len(targets) < 2:
-                what = f"{setting('label_map')} gives {shorten(unknown[0])}, which is not one of {', '.join(labels)}"
-                raise InputError(f"{what}; " + ("map to these" if run else f"declare it with {setting('labels')}"))
-            labels = targets
-        if conflict == "keep" and CONFLICT not in labels:
-            labels = (*labels, CONFLICT)
-        mapped = {label_key(name): label for name, label in (label_map or {}).items()}
-        return cls(labels, conflict == "drop" and CONFLICT not in labels, run, mapped)
-
-    def normalise(self, label: str | None) -> str:
-        """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped."""
-        if label is None:
-            raise InputError(f"no `label`; {self._expected}")
-        key = label_key(label)
-        if key in self.mapped:
-            return self.mapped[key]
-        if label in self.labels:
-            return label
-        for declared in (*self.labels, CONFLICT) if self.drops_conflict else self.labels:
-            if declared.casefold() in (key, _SHORT_LABELS.get(key)):
-                return declared
-        if self.run:
-            known = f"{self.run} knows {', '.join(self.labels)}"
-            raise UnknownLabel(label, f"{known}: relabel the data, or say what it means with {_LABEL_MAP}")
-        advice = f"map it with {_LABEL_MAP}, or declare yours with {setting('labels')}"
-        raise UnknownLabel(label, f"{self._expected}; {advice}")
-
-    def drops(self, label: str | None) -> bool:
-        """Whether the label is mapped to nothing, so that its instances are left out."""
-        return label is not None and self.mapped.get(label_key(label)) == ""
-
-    def refuse_unlabelled(self, row: Row) -> NoReturn:
-        """Refuse a row without a label."""
-        raise InputError(row.describe_missing("label", self._expected))
-
-    @property
-    def _expected(self) -> str:
-        return f"expected one of {', '.join(self.labels)}"
-
-
 def _given_aspect(fields: Mapping[str, Any]) -> str | None:
     return _string(fields, "aspect") or _string(fields, "span")
 
@@ -253,7 +177,7 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     if aspect is None and fields.keys() & {"aspect", "span"}:
         raise InputError("`aspect` is empty; expected it, or `from` and `to`")
     if aspect is None:
-        name = "span" if "span" in row.absent else "aspect"
+        name = "span" if row.absent_column("span") else "aspect"
         advice = "" if {"from", "to"} <= fields.keys() else None
         raise InputError(row.describe_missing(name, "expected it, or `from` and `to`", advice))
     if len(text) * len(aspect) > _MAX_SEARCH:
@@ -351,3 +275,81 @@ def _is_absent(value: object) -> bool:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return True
     return isinstance(value, str) and not value.strip()
+
+
+def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
+    """Return every place of the aspect in the text, in order; at least one.
+
+    Whole words come before parts of words, the same case before any case, and other white space last: only the best kind of
+    match is returned.
+    """
+    if found := _find_best(text, aspect.strip()):
+        return found
+    joined, starts = _collapse_spaces(text)
+    if found := _find_best(joined, " ".join(aspect.split())):
+        # An aspect neither starts nor ends with a space.
+        return tuple((starts[start], starts[end - 1] + 1) for start, end in found)
+    # Texts that look the same can differ in their characters; normalising many accents takes quadratic time.
+    alike = len(text) <= _MAX_NORMALISED and unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize(
+        "NFC", text
+    )
+    advice = "give it as it appears there, or its character offsets"
+    if alike:
+        advice = "its accents are stored differently there: normalise both to NFC"
+    quoted = text if len(text) <= 60 else text[:57] + "..."
+    raise InputError(f"aspect {shorten(aspect)} is not in the text {quoted!r}; {advice}")
+
+
+def _find_best(text: str, aspect: str) -> tuple[Span, ...]:
+    if not aspect:
+        return ()
+    for is_whole in (True, False):
+        found = _find(text, aspect, is_whole) or _find(_fold_text(text), fold_case(aspect), is_whole)
+        if found:
+            return found
+    return ()
+
+
+def _find(text: str, aspect: str, is_whole: bool) -> tuple[Span, ...]:
+    """Return places that do not overlap; `is_whole`: with no letter or digit before or after them."""
+    found, start = [], text.find(aspect)
+    while start >= 0:
+        end = start + len(aspect)
+        is_free = not is_whole or not (_is_of_word(text[start - 1 : start]) or _is_of_word(text[end : end + 1]))
+        if is_free:
+            found.append((start, end))
+        start = text.find(aspect, end if is_free else start + 1)
+    return tuple(found)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+@lru_cache(_N_TEXTS)
+def _fold_text(text: str) -> str:
+    return fold_case(text)
+
+
+def fold_case(text: str) -> str:
+    """Return the text in one case, of the same length: two characters are alike if `re.IGNORECASE` takes them so."""
+    return text.lower() if text.isascii() else "".join(map(_fold_character, text))
+
+
+@lru_cache(4096)
+def _fold_character(character: str) -> str:
+    # Long s and final sigma share only their upper case with others; some characters are several in another case.
+    lower = character.lower()[0]
+    folded = lower.upper().lower()
+    return folded if len(folded) == 1 else lower
+
+
+@lru_cache(_N_TEXTS)
+def _collapse_spaces(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return the text with one space for each run of white space, and where each of its characters starts."""
+    pieces, starts, end = [], list[int](), 0
+    for match in _SPACES.finditer(text):
+        pieces += [text[end : match.start()], " "]
+        starts += range(end, match.start() + 1)
+        end = match.end()
+    return "".join((*pieces, text[end:])), (*starts, *range(end, len(text)))

@@ -8,31 +8,112 @@ tags.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any, TypedDict, Unpack
 
 from pssa.data.evidence import Evidence
-from pssa.data.example import Corpus, Example
-from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_from_fields, find_aspect_doubt
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.data.fields import AmbiguousAspect, example_from_fields, find_aspect_doubt
 from pssa.data.files import write_atomically
 from pssa.data.formats import find_format, format_for_writing, format_named, recognise, require_encoding, scan
-from pssa.data.read_options import ReadOptions, ReadSettings
-from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row, brief_messages
+from pssa.data.labels import GivenLabelMap, LabelRule, UnknownLabel, read_label_map
+from pssa.data.rows import FIELDS, ColumnNames, Columns, Dropped, Event, Problem, Row, brief_messages
 from pssa.data.tables import Table, is_table, name_of, scan_table
 from pssa.data.text_file import InputFile
-from pssa.data.validation import shorten
+from pssa.data.validation import nearest_name, shorten
 from pssa.errors import InputError, PssaWarning, setting
 
 INVALID = "invalid"  # the reason under which skipped rows are counted
+ON_ERRORS = ("fail", "skip")
+OCCURRENCES = ("first", "all", "error")
 _SHOWN_SKIPPED = 3
 _CHECK = setting("pssa.check", option="`pssa data check`")
 _ADVICE = f"{_CHECK} lists all such lines, {setting('errors', 'skip')} skips them"
+
+
+class ReadSettings(TypedDict, total=False):
+    """The keyword arguments of `read`; each may be left out."""
+
+    format: str | None
+    columns: ColumnNames | None
+    labels: tuple[str, ...]
+    conflict: str
+    label_map: GivenLabelMap | None
+    encoding: str | None
+    errors: str
+    occurrence: str
+    run: str
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options for reading a file of instances.
+
+    :raises InputError: for a value that is not known.
+    """
+
+    format: str = ""  # empty: recognised
+    columns: Columns = field(default_factory=Columns)
+    labels: tuple[str, ...] = DEFAULT_LABELS
+    conflict: str = "drop"  # of the label `conflict` if `labels` does not have it: drop, keep or error
+    label_map: tuple[tuple[str, str], ...] = ()  # labels of the file, and what they mean
+    encoding: str = "utf-8"
+    errors: str = "fail"  # on instances that cannot be used; or "skip" them
+    occurrence: str = "first"  # on aspects that occur several times; or "all", or "error"
+    run: str = ""  # whose labels these are, if a run fixes them
+
+    def __post_init__(self) -> None:
+        for name, known in (("errors", ON_ERRORS), ("occurrence", OCCURRENCES)):
+            if getattr(self, name) not in known:
+                raise InputError(f"{setting(name)} is {shorten(getattr(self, name))}; expected {' or '.join(known)}")
+        check_encoding(self.encoding)
+
+    @classmethod
+    def of(cls, **given: Unpack[ReadSettings]) -> ReadOptions:
+        """Build from the keyword arguments of `read`."""
+        known = [each.name for each in fields(cls)]
+        if unknown := [name for name in given if name not in known]:
+            near = nearest_name(unknown[0], known)
+            advice = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+            raise InputError(f"unknown option {shorten(unknown[0])}; {advice}")
+        values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        values["columns"] = Columns.of(values.get("columns"))
+        values["label_map"] = tuple(read_label_map(values.get("label_map")).items())
+        return cls(**values)
+
+    def rule(self) -> LabelRule:
+        """Return how labels are read."""
+        return LabelRule.of(self.labels, self.conflict, self.run, dict(self.label_map))
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The options that are not at their default, by the names and with the values of the configuration."""
+        usual, found = ReadOptions(), {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != getattr(usual, each.name):
+                found[each.name] = dict(value.pairs) if isinstance(value, Columns) else value
+        if "label_map" in found:
+            found["label_map"] = dict(self.label_map)
+        return found
+
+
+def check_encoding(name: str | None) -> None:
+    """Refuse the name of an encoding that Python does not know, or that is not one of text."""
+    try:
+        known = not name or codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        examples = "expected a name such as windows-1252, latin-1 or utf-16"
+        raise InputError(f"{setting('encoding')} is {shorten(name)}, which is not known; {examples}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +182,16 @@ def read_or_skip(
     chosen = ReadOptions.of(**options)
     skipped: list[Problem] = []
     extra: dict[str, None] = {}
-    listed, file, format = chosen.columns, *_open_file(path, chosen)
 
     def note_extra(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Row):
-                own = listed.spelled_by(path, event.given) if format == "csv" else listed
-                extra.update(dict.fromkeys(map(str, own.find_extra(event.given))))
+                kept = {event.column_of(name) for name in event.fields if name in FIELDS}
+                extra.update(dict.fromkeys(str(name) for name in event.given if name not in kept))
             yield event
 
-    corpus = _corpus_of(path, note_extra(scan(file, format, listed)), chosen, skipped, _ADVICE)
+    file, format = _open_file(path, chosen)
+    corpus = _corpus_of(path, note_extra(scan(file, format, chosen.columns)), chosen, skipped, _ADVICE)
     return corpus, tuple(skipped), tuple(extra)
 
 
@@ -156,7 +237,7 @@ def write(
     target = Path(path)
     name = format_named(format) if format else format_for_writing(target)
     form = find_format(name)
-    if evidence is not None and not form.encode_with_evidence:
+    if evidence is not None and not form.holds_evidence:
         raise InputError.at(target, None, f"the format {name} holds no evidence; write triplets")
     if evidence is not None and len(evidence.examples) != len(examples):
         raise InputError(f"{len(examples)} examples and evidence of {len(evidence.examples)}; expected that of these")
@@ -172,10 +253,7 @@ def write(
     if target.is_dir():
         raise InputError.at(target, None, "is a directory; expected the name of a file")
     try:
-        if evidence is not None and form.encode_with_evidence:
-            content = form.encode_with_evidence(examples, evidence)
-        else:
-            content = form.encode(examples)
+        content = form.encode(examples, evidence) if evidence is not None else form.encode(examples)
     except UnicodeEncodeError as error:
         raise InputError.at(target, None, f"a text contains what is not a character ({error.reason})") from error
     # Without the time, so that equal corpora give equal files.
@@ -249,7 +327,9 @@ def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
         if rule.drops(examples[0].label):
             yield Dropped(row.line, str(examples[0].label))
             return
-        label = rule.normalise(examples[0].label) if "label" in row.fields else rule.refuse_unlabelled(row)
+        if "label" not in row.fields:
+            raise InputError(row.describe_missing("label", rule.expected))
+        label = rule.normalise(examples[0].label)
     except UnknownLabel as error:
         yield Problem(row.line, error.message, unknown_label=error.label)
     except InputError as error:

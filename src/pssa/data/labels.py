@@ -11,18 +11,24 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pssa.data.example import Example
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.files import read_bounded
-from pssa.data.validation import format_error, is_integer, parse_toml, shorten
+from pssa.data.validation import format_error, is_integer, join_names, parse_toml, shorten
 from pssa.errors import InputError, setting
 
 LabelMap = Mapping[str, str]  # our label by the file's label; an empty one: drop the instance
 GivenLabelMap = LabelMap | str | Path
 
+CONFLICT = "conflict"
+MAX_LABEL = 60  # characters of a label that `check` proposes to declare
+
 _LABEL_MAP = setting("label_map")
+_CONFLICT_MODES = ("drop", "keep", "error")
+_SHORT_LABELS = {"pos": "positive", "neg": "negative", "neu": "neutral"}
 _EXAMPLE = "4=positive,5=positive,3=neutral"
 _SUFFIXES = (".csv", ".tsv", ".toml")
 _MAX_BYTES = 1 << 20
@@ -33,6 +39,74 @@ ENGLISH = {
     "neutral": f"there is a {PLACE}",
 }
 _MAX_CHARACTERS = 200
+
+
+class UnknownLabel(InputError):
+    """A label that was not declared."""
+
+    def __init__(self, label: str, expected: str) -> None:
+        super().__init__(f"unknown label {shorten(label)}; {expected}")
+        # Many may be held at once; one character too many is enough to see that it cannot be declared.
+        self.label = label[: MAX_LABEL + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """The declared labels, and whether instances labelled `conflict` are dropped if that is not one of them."""
+
+    labels: tuple[str, ...]
+    drops_conflict: bool
+    run: str = ""  # the run whose labels these are; empty if the caller declares them
+    mapped: Mapping[str, str] = field(default_factory=dict)  # our label by the key of the file's; empty: drop it
+
+    @classmethod
+    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "", label_map: LabelMap | None = None) -> LabelRule:
+        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`.
+
+        Where a map gives other labels than the default ones and none are declared, those of the map are.
+        """
+        if conflict not in _CONFLICT_MODES:
+            modes = ", ".join(_CONFLICT_MODES)
+            raise InputError(f"{setting('conflict')} is {conflict!r}; expected one of {modes}")
+        if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
+            raise InputError(f"{setting('labels')} is {', '.join(labels)!r}; expected two or more, each once")
+        targets = tuple(dict.fromkeys(label for label in (label_map or {}).values() if label))
+        if unknown := [label for label in targets if label not in labels]:
+            if run or labels != DEFAULT_LABELS or len(targets) < 2:
+                what = f"{setting('label_map')} gives {shorten(unknown[0])}, which is not one of {', '.join(labels)}"
+                raise InputError(f"{what}; " + ("map to these" if run else f"declare it with {setting('labels')}"))
+            labels = targets
+        if conflict == "keep" and CONFLICT not in labels:
+            labels = (*labels, CONFLICT)
+        mapped = {label_key(name): label for name, label in (label_map or {}).items()}
+        return cls(labels, conflict == "drop" and CONFLICT not in labels, run, mapped)
+
+    def normalise(self, label: str | None) -> str:
+        """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped."""
+        if label is None:
+            raise InputError(f"no `label`; {self.expected}")
+        key = label_key(label)
+        if key in self.mapped:
+            return self.mapped[key]
+        if label in self.labels:
+            return label
+        for declared in (*self.labels, CONFLICT) if self.drops_conflict else self.labels:
+            if declared.casefold() in (key, _SHORT_LABELS.get(key)):
+                return declared
+        if self.run:
+            known = f"{self.run} knows {', '.join(self.labels)}"
+            raise UnknownLabel(label, f"{known}: relabel the data, or say what it means with {_LABEL_MAP}")
+        advice = f"map it with {_LABEL_MAP}, or declare yours with {setting('labels')}"
+        raise UnknownLabel(label, f"{self.expected}; {advice}")
+
+    def drops(self, label: str | None) -> bool:
+        """Whether the label is mapped to nothing, so that its instances are left out."""
+        return label is not None and self.mapped.get(label_key(label)) == ""
+
+    @property
+    def expected(self) -> str:
+        """What messages expect of a label."""
+        return f"expected one of {', '.join(self.labels)}"
 
 
 def read_label_map(given: GivenLabelMap | None) -> dict[str, str]:
@@ -76,14 +150,11 @@ def _read_file(path: Path) -> dict[str, str]:
 
 
 def _read_csv(path: Path, content: str) -> list[tuple[str, str]]:
-    lines = [line for line in content.splitlines() if line.strip()]
-    delimiter = max(",;\t", key=lines[0].count) if lines else ","
-    header, *rows = csv.reader(lines, delimiter=delimiter) if lines else [[]]
-    names = [name.strip().casefold() for name in header]
-    if not {"from", "to"} <= {*names}:
-        raise InputError.at(path, 1, f"has the columns {', '.join(header) or '(none)'}; expected `from` and `to`")
-    source, target = names.index("from"), names.index("to")
-    return [(row[source], row[target]) for row in rows if len(row) > max(source, target)]
+    header, *lines = [line for line in content.splitlines() if line.strip()] or [""]
+    rows = csv.DictReader([header.casefold().replace(" ", ""), *lines], delimiter=max(",;\t", key=header.count))
+    if not {"from", "to"} <= {*(names := rows.fieldnames or ())}:
+        raise InputError.at(path, 1, f"has the columns {join_names(names)}; expected `from` and `to`")
+    return [(row["from"], row["to"]) for row in rows if None not in (row["from"], row["to"])]
 
 
 def _checked(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[str, str]:

@@ -8,17 +8,21 @@ and marks are transferred by letter.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
+from pssa.data.formats import scan_lines
 from pssa.data.formats.triplets import likelihood, scan_reviews
-from pssa.data.reviews import Review
-from pssa.data.rows import Problem
-from pssa.data.text_file import InputFile, describe_damage, read_text
+from pssa.data.reviews import Opinion, Review
+from pssa.data.rows import Dropped, Problem
+from pssa.data.text_file import InputFile, read_text
+from pssa.data.tokenize import Span, split_on_space
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 
@@ -63,14 +67,24 @@ def read_opinion_words(path: str | Path) -> OpinionWords:
 
     :raises InputError: naming the file and the first invalid line.
     """
-    is_towe = _first_line(path).split() == _COLUMNS
-    if not is_towe and not likelihood([_first_line(path)]):
+    file, first = InputFile.of(path), _first_line(path)
+    if first.split() == _COLUMNS:
+        events: Iterator[Review | Dropped | Problem] = islice(scan_lines(file, _towe_review), 1, None)
+    elif likelihood([first]):
+        events = scan_reviews(file)
+    else:
         expected = f"expected triplets, quadruples, or the columns {', '.join(_COLUMNS)}, separated by tabs"
         raise InputError.at(path, 1, f"has no opinion words; {expected}")
     found: dict[Target, frozenset[int]] = {}
-    for target, opinion in _towe_rows(path) if is_towe else _marked_words(path):
-        if target is not None:
-            found[target] = found.get(target, frozenset()) | opinion
+    for event in events:
+        if isinstance(event, Problem):
+            raise InputError.at(path, event.line, event.message)
+        if isinstance(event, Review):
+            _, places = _letters(event.text)
+            for aspect in event.aspects:
+                if target := _target(event.text, aspect):
+                    words = (_offsets(places, span) for span in event.opinion_words(aspect))
+                    found[target] = found.get(target, frozenset()).union(*words)
     return found
 
 
@@ -78,35 +92,25 @@ def _first_line(path: str | Path) -> str:
     return next((content for _, content in read_text(Path(path)) if content.strip()), "")
 
 
-def _marked_words(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
-    """Yield the aspects of triplets or quadruples with the offsets of their opinion words."""
-    for found in scan_reviews(InputFile.of(path)):
-        if isinstance(found, Problem):
-            raise InputError.at(path, found.line, found.message)
-        if isinstance(found, Review):
-            for aspect in found.aspects:
-                words = {place for start, end in found.opinion_words(aspect) for place in range(start, end)}
-                # Characters take the place of words.
-                yield _target(found.text, range(*aspect)), frozenset(_offsets(found.text, words))
+def _towe_review(line: int, content: str) -> Review:
+    columns = content.rstrip("\r\n").split("\t")
+    if len(columns) != len(_COLUMNS):
+        raise InputError(f"has {len(columns)} columns; expected {len(_COLUMNS)}, separated by tabs")
+    _, sentence, target_tags, opinion_tags = columns
+    # The words of the sentence: those in the tags are sometimes misspelt in the public files.
+    words = split_on_space(sentence)
+    target, opinion = _marked(target_tags, "target_tags", words), _marked(opinion_tags, "opinion_words_tags", words)
+    return Review(sentence, (Opinion("", (target[0][0], target[-1][1]) if target else None, opinion),), line)
 
 
-def _towe_rows(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
-    for line, content in read_text(Path(path)):
-        if line == 1:
-            continue
-        try:
-            if fault := describe_damage(content):
-                raise InputError(fault)
-            columns = content.rstrip("\r\n").split("\t")
-            if len(columns) != len(_COLUMNS):
-                raise InputError(f"has {len(columns)} columns; expected {len(_COLUMNS)}, separated by tabs")
-            _, sentence, target_tags, opinion_tags = columns
-            # The words of the sentence: those in the tags are sometimes misspelt in the public files.
-            words = sentence.split()
-            target = _target(words, _marked(target_tags, "target_tags", len(words)))
-            yield target, frozenset(_offsets(words, _marked(opinion_tags, "opinion_words_tags", len(words))))
-        except InputError as error:
-            raise InputError.at(path, line, error.message) from None
+def _marked(tags: str, column: str, words: Sequence[Span]) -> tuple[Span, ...]:
+    tokens = tags.split()
+    if len(tokens) != len(words):
+        raise InputError(f"`{column}` has {len(tokens)} words; expected the {len(words)} of the sentence")
+    for token in tokens:
+        if not token.endswith(_TAGS):
+            raise InputError(f"`{column}` has {shorten(token)}; expected a word, a backslash and B, I or O")
+    return tuple(word for word, token in zip(words, tokens, strict=True) if not token.endswith("O"))
 
 
 def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evidence:
@@ -117,53 +121,46 @@ def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evide
     """
     findings = []
     for example, opinion in zip(corpus, _match(opinions, corpus), strict=True):
-        _, word_of = _letters(example.words)
-        marked = sorted(example.candidates.intersection(word_of[offset] for offset in opinion or ()))
+        _, places = _letters(example.text)
+        words = sorted(example.candidates) if opinion else ()
+        marked = [word for word in words if not opinion.isdisjoint(_offsets(places, example.spans[word]))]
         label = example.label or ""
         findings.append([Finding(word, ACTIVE, 1, 0.0, 1 / len(marked), label, label) for word in marked])
     header = Header("human", "human", None, iterations=1, corpus_hash=corpus.hash(), seed=0, method=METHOD)
     return Evidence.from_findings(header, corpus, findings)
 
 
-def _letters(words: Sequence[str]) -> tuple[str, list[int]]:
-    """Return the letters and digits of a sentence, and the word of each."""
-    kept = [(letter, index) for index, word in enumerate(words) for letter in word.lower() if letter in _LETTERS]
-    return "".join(letter for letter, _ in kept), [index for _, index in kept]
+def _letters(text: str) -> tuple[str, list[int]]:
+    """Return the letters and digits of a text, and the place of each."""
+    kept = [(letter, place) for place, sign in enumerate(text) for letter in sign.lower() if letter in _LETTERS]
+    return "".join(letter for letter, _ in kept), [place for _, place in kept]
 
 
-def _offsets(words: Sequence[str], marked: Container[int]) -> list[int]:
-    return [offset for offset, word in enumerate(_letters(words)[1]) if word in marked]
+def _offsets(places: Sequence[int], span: Span) -> range:
+    """Return which letters are in a part of the text."""
+    return range(bisect_left(places, span[0]), bisect_left(places, span[1]))
 
 
-def _target(words: Sequence[str], marked: Container[int]) -> Target | None:
-    offsets = _offsets(words, marked)
-    return (_letters(words)[0], offsets[0], offsets[-1] + 1) if offsets else None
+def _target(text: str, aspect: Span) -> Target | None:
+    letters, places = _letters(text)
+    offsets = _offsets(places, aspect)
+    return (letters, offsets.start, offsets.stop) if offsets else None
 
 
-def _marked(tags: str, column: str, words: int) -> frozenset[int]:
-    tokens = tags.split()
-    if len(tokens) != words:
-        raise InputError(f"`{column}` has {len(tokens)} words; expected the {words} of the sentence")
-    for token in tokens:
-        if not token.endswith(_TAGS):
-            raise InputError(f"`{column}` has {shorten(token)}; expected a word, a backslash and B, I or O")
-    return frozenset(index for index, token in enumerate(tokens) if not token.endswith("O"))
-
-
-def _match(opinions: OpinionWords, corpus: Corpus) -> list[frozenset[int] | None]:
-    """Return the offsets of each example's opinion words; None if it has no target."""
-    targets = [_target(example.words, range(*example.aspect)) for example in corpus]
+def _match(opinions: OpinionWords, corpus: Corpus) -> list[frozenset[int]]:
+    """Return the offsets of each example's opinion words; none if it has no target."""
+    targets = [_target(example.text, example.aspect_chars) for example in corpus]
     free: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for sentence, start, end in opinions.keys() - set(targets):
         free[sentence, sentence[start:end]].append((sentence, start, end))
 
-    def opinion_on(target: Target | None) -> frozenset[int] | None:
+    def opinion_on(target: Target | None) -> frozenset[int]:
         if target is None or target in opinions:
-            return opinions[target] if target else None
+            return opinions[target] if target else frozenset()
         sentence, start, end = target
         others = free[sentence, sentence[start:end]]
         # The earlier of two that are equally near.
         nearest = min(others, key=lambda other: (abs(other[1] - start), other[1]), default=None)
-        return None if nearest is None else opinions[nearest]
+        return opinions[nearest] if nearest else frozenset()
 
     return [opinion_on(target) for target in targets]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
-from pssa.data.fields import CONFLICT, example_from_fields
+from pssa.data.fields import example_from_fields
 from pssa.data.formats import find_format, scan
-from pssa.data.io import INVALID, format_of
-from pssa.data.read_options import ReadOptions, ReadSettings
+from pssa.data.io import INVALID, ReadOptions, ReadSettings, format_of
+from pssa.data.labels import CONFLICT
 from pssa.data.rows import Dropped, Event, Problem, Row
 from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span

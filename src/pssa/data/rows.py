@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class Row:
     fields: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names; None: its columns have no names
-    absent: Mapping[str, str] = field(default_factory=dict)  # by field, the listed columns that the row lacks
+    columns: Columns | None = field(default=None, compare=False, repr=False)  # that renamed them
     arrow: ArrowRow | None = None  # the same row with its Arrow types, of which Python lacks some
 
     @property
@@ -58,11 +59,19 @@ class Row:
         """The fields by the file's own names."""
         return self.fields if self.renamed_from is None else self.renamed_from
 
+    def column_of(self, name: str) -> str:
+        """Return the column that holds the field."""
+        return self.columns.column_of(name) if self.columns else name
+
+    def absent_column(self, name: str) -> str:
+        """Return the column that is listed for the field if this row lacks it; else nothing."""
+        listed = dict(self.columns.pairs) if self.columns else {}
+        return "" if name in self.fields else listed.get(name, "")
+
     def describe_missing(self, name: str, expected: str, advice: str | None = None) -> str:
         """Return the message for a row without the field `name`; the default advice is to name the column, if it can be."""
-        if name in self.absent:
-            column = f"this row has no column {shorten(self.absent[name])} for {name} ({_COLUMNS})"
-            return f"{column}; found {join_names(self.given)}"
+        if absent := self.absent_column(name):
+            return f"this row has no column {shorten(absent)} for {name} ({_COLUMNS}); found {join_names(self.given)}"
         if advice is None:
             listed = setting("columns", propose_columns([name], self.given))
             advice = "; add it to the data" if self.renamed_from is None else f"; name its column with {listed}"
@@ -133,13 +142,11 @@ class Columns:
         if isinstance(given, Columns):
             return given
         if isinstance(given, str):
-            pairs = []
-            for pair in _NEXT_PAIR.split(given):
-                name, equals, column = (part.strip() for part in pair.partition("="))
-                if not (name and equals and (column or name != "text")):  # every instance has a text
-                    expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
-                    raise InputError(f"{_COLUMNS} has {shorten(pair)}; {expected}")
-                pairs.append((name, column))
+            parts = [pair.partition("=") for pair in _NEXT_PAIR.split(given)]
+            if bad := [part for part in parts if not part[0].strip() or not part[1]]:
+                expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
+                raise InputError(f"{_COLUMNS} has {shorten(''.join(bad[0]))}; {expected}")
+            pairs = [(name.strip(), column.strip()) for name, _, column in parts]
         elif given is None or isinstance(given, Mapping):
             pairs = list((given or {}).items())
         else:
@@ -149,15 +156,16 @@ class Columns:
             if name not in FIELDS:
                 expected = f"expected one of {', '.join(FIELDS)}"
                 raise InputError(f"{_COLUMNS} has the unknown field {shorten(name)}; {expected}")
-            if not isinstance(column, str) or (column and not column.strip()):
+            # Every instance has a text; any other field may be declined with an empty name.
+            if not isinstance(column, str) or (not column.strip() and (column or name == "text")):
                 raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}; expected a column, such as {_EXAMPLE}")
             if column != column.strip() or _NEXT_PAIR.search(column):
                 what = "which has space around it, or a comma that looks like its end"
                 raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}, {what}; give the column another name")
             if name in fields:
                 raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
-            other = next((field for field, taken in fields.items() if column and taken == column), None)
-            if other is not None:
+            if column and column in fields.values():
+                other = next(known for known, taken in fields.items() if taken == column)
                 twice = f"the column {shorten(column)} twice, for {other} and for {name}"
                 raise InputError(f"{_COLUMNS} uses {twice}; give it one field")
             fields[name] = column
@@ -181,7 +189,7 @@ class Columns:
                 raise InputError.at(path, line, f"the columns {both} can both be read as {name}; rename one")
             if found and (name in spelled or found[0] != name):
                 spelled[name] = found[0]
-        return replace(Columns.of(spelled), text_only=self.text_only, advice=self.advice)
+        return replace(self, pairs=Columns.of(spelled).pairs)
 
     def fitting(self, found: Iterable[str]) -> Columns:
         """Return the names that a table with the columns `found` has, whatever the case; none if texts are elsewhere."""
@@ -204,20 +212,12 @@ class Columns:
         """Return a row of the file with its fields renamed."""
         if not self.pairs:
             return Row(line, given, renamed_from=given)
-        listed = dict(self.pairs)
-        fields = {name: given[name] for name in self._unlisted(given) if name not in listed}
-        fields |= {name: given[column] for name, column in self._present() if column in given}
-        absent = {name: column for name, column in self._present() if column not in given}
-        return Row(line, fields, renamed_from=given, absent=absent)
-
-    def find_extra(self, given: Iterable[str]) -> Iterator[str]:
-        """Yield the columns of a file that are not a field of an instance."""
-        listed = dict(self.pairs)
-        return (name for name in self._unlisted(given) if name in listed or name not in FIELDS)
+        fields = {name: given[column] for name, column in self._by_field(given).items()}
+        return Row(line, fields, renamed_from=given, columns=self)
 
     def suffice(self, found: Iterable[str]) -> bool:
         """Whether a table with the columns `found` has a text and, unless texts are enough, an aspect."""
-        fields = self._fields(found)
+        fields = {*self._by_field(found), *(name for name, column in self.pairs if column)}
         has_aspect = bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
         return "text" in fields and (has_aspect or self.text_only)
 
@@ -229,72 +229,63 @@ class Columns:
 
     def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
         """Refuse a table without a listed column, without text or aspect, or with two columns of one name."""
-        for name, column in self._present():
-            if column not in found:
+        for name, column in self.pairs:
+            if column and column not in found:
                 raise _missing_column(path, line, (name, column), found)
-        fields, counts = self._fields(found), Counter(found)
-        for name in FIELDS:
-            column = self.column_of(name)
-            if name in fields and counts[column] > 1:
-                what = f"the column {shorten(column)}, read as {name}, occurs twice; rename one"
-                raise InputError.at(path, line, what)
-        repeated = next((column for column, times in counts.items() if column and times > 1), None)
-        if repeated is not None:
-            raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
-        if not self.suffice(found) and self.text_only:
-            advice = f"name it with {setting('columns', self._propose(['text'], found) or 'text=review')}"
-            raise InputError.at(path, line, f"the column `text` is missing; found {join_names(found)}; {advice}")
-        if not self.suffice(found):
-            # There is advice where nothing is trained, so that no label is asked for.
-            label, example, needed = (
-                ("", "text=review,aspect=term", ("text", "aspect"))
-                if self.advice
-                else (", and `label` for training", _EXAMPLE, ("text", "aspect", "label"))
-            )
-            expected = f"expected `text` and `aspect` (or `span`, or `from` and `to`){label}"
-            example = self._propose([name for name in needed if name not in fields], found) or example
-            advice = f"if they have other names, list them with {setting('columns', example)}"
-            if "text" in fields:
-                advice = f"{advice}; {self.advice or _LABEL_ADVICE}"
-            raise InputError.at(path, line, f"a column is missing: {expected}; found {join_names(found)}; {advice}")
+        fields = self._by_field(found)
+        for column, times in Counter(found).items():
+            if column and times > 1:
+                meant = next((f", read as {name}," for name in FIELDS if fields.get(name) == column), "")
+                raise InputError.at(path, line, f"the column {shorten(column)}{meant} occurs twice; rename one")
+        if self.suffice(found):
+            return
+        expected, needed = "`text` and `aspect` (or `span`, or `from` and `to`)", ["text", "aspect"]
+        if self.text_only:
+            expected, needed = "`text`", ["text"]
+        elif not self.advice:  # it is given where nothing is trained, so that no label is asked for
+            expected, needed = f"{expected}, and `label` for training", ["text", "aspect", "label"]
+        proposed = self._propose([name for name in needed if name not in fields], found)
+        listed = setting("columns", proposed or ",".join(_EXAMPLE.split(",")[: len(needed)]))
+        advice = f"if they have other names, list them with {listed}"
+        if "text" in fields:
+            advice = f"{advice}; {self.advice or _LABEL_ADVICE}"
+        raise InputError.at(
+            path, line, f"a column is missing: expected {expected}; found {join_names(found)}; {advice}"
+        )
 
     def _propose(self, missing: Sequence[str], found: Iterable[str]) -> str:
         """Return what to list so that a table has the missing fields; empty if it says nothing about these columns."""
-        taken = {column for _, column in self.pairs}
+        taken = [column for _, column in self.pairs]
         listed = propose_columns(missing, [column for column in found if column not in taken])
-        proposed = ",".join([*([str(self)] if self.pairs else []), listed])
-        return "" if "text" in missing and listed.count("=NAME") == len(missing) else proposed
+        if "text" in missing and listed.count("=NAME") == len(missing):
+            return ""
+        return f"{self},{listed}" if self else listed
 
     def check_rows(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield the same events of a file without a header, and check that its first rows have the listed columns.
+        """Yield the events of a file without a header, once its first rows have shown that they have the listed columns.
 
         A missing column that few rows may have is a warning.
 
-        :raises InputError: after the last of the rows searched, if none of them has a required column.
+        :raises InputError: if none of the first rows has a required column.
         """
-        missing, n_rows, last = self._present(), 0, Row(1, {})
-        for event in events:
-            if missing and isinstance(event, Row):
-                n_rows, last = n_rows + 1, event
-                missing = [pair for pair in missing if pair[1] not in event.given]
-                if n_rows == _ROWS_SEARCHED:
-                    _report_missing(path, missing, event)
-                    missing = []
-            yield event
-        if n_rows:
-            _report_missing(path, missing, last)
+        rest = iter(events)
+        first = list(islice(rest, _ROWS_SEARCHED))
+        rows = [event for event in first if isinstance(event, Row)]
+        for name, column in self.pairs if rows else ():
+            if column and not any(column in row.given for row in rows):
+                if name in _REQUIRED:
+                    raise _missing_column(path, rows[-1].line, (name, column), rows[-1].given)
+                what = f"no row up to here has the column {shorten(column)} for {name} ({_COLUMNS}); check the name"
+                warnings.warn(PssaWarning(InputError.at(path, rows[-1].line, what).message), stacklevel=2)
+        yield from first
+        yield from rest
 
-    def _fields(self, found: Iterable[str]) -> set[str]:
-        listed = dict(self.pairs)
-        return {name for name in self._unlisted(found) if name not in listed} | dict(self._present()).keys()
-
-    def _present(self) -> list[tuple[str, str]]:
-        """The pairs whose column the file should have."""
-        return [pair for pair in self.pairs if pair[1]]
-
-    def _unlisted(self, given: Iterable[str]) -> Iterator[str]:
-        columns = {column for _, column in self.pairs}
-        return (name for name in given if name not in columns)
+    def _by_field(self, found: Iterable[str]) -> dict[str, str]:
+        """Return the columns among `found` by their field, those of the user's own fields included."""
+        listed, columns = dict(self.pairs), dict.fromkeys(found)
+        taken = set(listed.values())
+        own = {name: name for name in columns if name not in listed and name not in taken}
+        return own | {name: column for name, column in self.pairs if column and column in columns}
 
 
 SAME_NAMES = Columns()
@@ -302,30 +293,18 @@ SAME_NAMES = Columns()
 
 def propose_columns(fields: Iterable[str], found: Iterable[str]) -> str:
     """Return the columns among `found` whose names suggest these fields, as `Columns.of` takes them; `NAME` for others."""
-    columns = [
-        column for column in found if column not in FIELDS and column.isprintable() and not set(",=") & set(column)
-    ]
-    return ",".join(f"{name}={_find_usual(name, columns) or 'NAME'}" for name in fields)
-
-
-def _find_usual(name: str, columns: Iterable[str]) -> str:
-    """Return the first column whose name consists of the usual words of the field; empty if there is none."""
-    usual = _USUAL_WORDS.get(name, set())
-    for column in columns:
-        words = {word.lower() for word in _WORD.findall(column)}
-        if words and {word.removesuffix("s") for word in words} <= usual:
-            return column
-    return ""
-
-
-def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:
-    """Refuse a file whose rows, up to `last`, lack a required column; warn about others."""
-    for name, column in missing:
-        if name in _REQUIRED:
-            raise _missing_column(path, last.line, (name, column), last.given)
-    for name, column in missing:
-        what = f"no row up to here has the column {shorten(column)} for {name} ({_COLUMNS})"
-        warnings.warn(PssaWarning(InputError.at(path, last.line, f"{what}; check the name").message), stacklevel=3)
+    columns = {
+        column: {word.lower().removesuffix("s") for word in _WORD.findall(column)}
+        for column in found
+        if column not in FIELDS and column.isprintable() and not set(",=") & set(column)
+    }
+    usual = {
+        name: next(
+            (column for column, words in columns.items() if words and words <= _USUAL_WORDS.get(name, set())), "NAME"
+        )
+        for name in fields
+    }
+    return ",".join(f"{name}={column}" for name, column in usual.items())
 
 
 def _missing_column(path: str | Path, line: int | None, pair: tuple[str, str], found: Iterable[str]) -> InputError:

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from pssa.data.files import MAX_BLANK_LINES, BoundedStream
 from pssa.data.validation import format_error
@@ -32,7 +32,7 @@ LONG_LINE = "\ud800\n"  # stands for a line too long to hold; no bytes are decod
 
 Observer = Callable[[int, int], None]  # bytes of the file read so far, bytes of the file
 
-_MAX_LINE = 1 << 22  # bytes
+_MAX_LINE = 1 << 22  # characters, which are at least as many bytes
 _BUFFER = 1 << 16
 _PEEKED = 1 << 20
 _NOT_TEXT = re.compile("[\0\ud800\udc80-\udcff]")
@@ -91,39 +91,53 @@ class InputFile:
         return self.path.open("rb")
 
 
-def read_text(file: Path | InputFile, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, counted from 1, and its line end; refuse a line of more than `max_bytes`."""
+def read_text(file: Path | InputFile, max_length: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+    """Yield each line with its number, counted from 1, and its line end; refuse a line of more than `max_length` characters."""
     file = InputFile.of(file)
-    for number, content in read_text_leniently(file, max_bytes):
+    for number, content in read_text_leniently(file, max_length):
         if content == LONG_LINE:
-            raise InputError.at(file.path, number, f"is longer than {max_bytes} bytes; expected one instance per line")
+            what = f"is longer than {max_length} bytes; expected one instance per line"
+            raise InputError.at(file.path, number, what)
         yield number, content
 
 
-def read_text_leniently(file: InputFile, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+def read_text_leniently(file: InputFile, max_length: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
     """Yield the same lines, with `LONG_LINE` for a line that is too long."""
     with open_text(file) as stream:
         blank = 0
         for number in count(1):
-            line = stream.readline(max_bytes + 1)
+            line = stream.readline(max_length + 1)
             if not line:
                 return
             blank = blank + 1 if line.isspace() else 0
             if blank > MAX_BLANK_LINES:
                 what = f"comes after {MAX_BLANK_LINES} blank lines; expected instances"
                 raise InputError.at(file.path, number, what)
-            if len(line) > max_bytes:
-                while line and not line.endswith(b"\n"):  # read on to the end of the line, a part at a time
+            if len(line) > max_length:
+                while line and not line.endswith("\n"):  # read on to the end of the line, a part at a time
                     line = stream.readline(_BUFFER)
-                yield number, LONG_LINE
-                continue
-            content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            yield number, content.decode("utf-8", "surrogateescape")
+                line = LONG_LINE
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
 @contextmanager
-def open_text(file: InputFile) -> Iterator[BinaryIO]:
-    """Open a text file, plain or `.gz`, for its bytes; refuse one that is missing, empty, binary or damaged."""
+def open_text(file: InputFile) -> Iterator[TextIO]:
+    """Open a text file, plain or `.gz`, for its characters; refuse one that is missing, empty, binary or damaged."""
+    with open_bytes(file) as stream:
+        errors = "strict" if file.encoding else "surrogateescape"
+        try:
+            yield io.TextIOWrapper(stream, file.encoding or "utf-8", errors, newline="\n")
+        except UnicodeError as error:
+            reason = format_error(error)
+            if isinstance(error, UnicodeDecodeError):
+                reason = f"byte 0x{error.object[error.start]:02x}: {error.reason}"
+            what = f"is not {file.encoding} ({reason}); check {setting('encoding')}"
+            raise InputError.at(file.path, None, what) from error
+
+
+@contextmanager
+def open_bytes(file: InputFile) -> Iterator[BinaryIO]:
+    """Open the same for its bytes."""
     require_file(file)
     path = file.path
     try:
@@ -131,9 +145,11 @@ def open_text(file: InputFile) -> Iterator[BinaryIO]:
             if path.suffix.lower() == ".gz":
                 packed = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
                 stream = io.BufferedReader(BoundedStream(path, packed), _BUFFER)
-            if file.encoding:
-                stream = io.BufferedReader(_RecodedStream(path, stream, file.encoding), _BUFFER)
-            _refuse_binary(path, cast(io.BufferedReader, stream).peek(1))
+            head = cast(io.BufferedReader, stream).peek(1)
+            if not head:
+                raise EmptyFile.at(path, None, "is empty; expected at least one instance")
+            if not file.encoding:
+                _refuse_binary(path, head)
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
@@ -142,7 +158,7 @@ def open_text(file: InputFile) -> Iterator[BinaryIO]:
 def begins_as_utf8(file: InputFile) -> bool:
     """Return whether the first megabyte of a text file is UTF-8."""
     try:
-        with open_text(file) as stream:
+        with open_bytes(file) as stream:
             codecs.getincrementaldecoder("utf-8")().decode(stream.read(_PEEKED))
     except (InputError, UnicodeDecodeError):
         return False
@@ -151,7 +167,7 @@ def begins_as_utf8(file: InputFile) -> bool:
 
 def begins_with_bom(file: InputFile) -> bool:
     """Whether a text file has a byte order mark, or another encoding than UTF-8: spreadsheets write both."""
-    with open_text(file) as stream:
+    with open_bytes(file) as stream:
         return bool(file.encoding) or stream.read(3) == codecs.BOM_UTF8
 
 
@@ -161,47 +177,12 @@ def refuse_windows_1252(file: InputFile) -> None:
         return
     try:
         with open_text(file) as stream:
-            lines = stream.read(_PEEKED).split(b"\n")
+            lines = stream.read(_PEEKED).split("\n")
     except InputError:  # which is reported when the file is read
         return
-    accented = [
-        (number, line.decode("utf-8", "surrogateescape")) for number, line in enumerate(lines, 1) if not line.isascii()
-    ]
+    accented = [(number, line) for number, line in enumerate(lines, 1) if not line.isascii()]
     if len(accented) > 1 and all(_NOT_TEXT.search(text) and _is_windows_1252(text) for _, text in accented):
         raise InputError.at(file.path, accented[0][0], describe_damage(accented[0][1]) or NOT_UTF8)
-
-
-class _RecodedStream(io.RawIOBase):
-    """The bytes of a file in another encoding as UTF-8."""
-
-    def __init__(self, path: Path, stream: IO[bytes], encoding: str) -> None:
-        super().__init__()
-        self._path, self._stream, self._encoding = path, stream, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = b""
-        self._read = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Decode the next bytes into `buffer`; refuse what the encoding does not have."""
-        while not self._ready:
-            content = self._stream.read(_BUFFER)
-            try:
-                self._ready = self._decoder.decode(content, final=not content).encode()
-            except ValueError as error:
-                place = self._read + getattr(error, "start", 0) + 1
-                what = f"is not {self._encoding} (byte {place}: {getattr(error, 'reason', 'damaged')})"
-                raise InputError.at(self._path, None, f"{what}; check {setting('encoding')}") from error
-            self._read += len(content)
-            if not content:
-                break
-        taken = self._ready[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._ready = self._ready[len(taken) :]
-        return len(taken)
 
 
 def require_file(file: InputFile) -> None:
@@ -238,8 +219,6 @@ def _is_windows_1252(text: str) -> bool:
 
 
 def _refuse_binary(path: Path, head: bytes) -> None:
-    if not head:
-        raise EmptyFile.at(path, None, "is empty; expected at least one instance")
     if head.startswith(_UTF16):
         advice = f"read it with {setting('encoding', 'utf-16')}, or save the file as UTF-8"
         raise InputError.at(path, 1, f"is UTF-16; {advice}")

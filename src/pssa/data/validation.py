@@ -135,7 +135,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 def parse_object(line: str) -> dict[str, Any]:
     """Return the JSON object on a line; refuse repeated keys, NaN and Infinity."""
     try:
-        value = json.loads(line, object_pairs_hook=_refuse_repeats, parse_constant=_refuse_constant)
+        value = json.loads(line, object_pairs_hook=refuse_repeats, parse_constant=_refuse_constant)
     except InputError:
         raise
     except json.JSONDecodeError as error:
@@ -242,7 +242,8 @@ def _refuse(value: Any, name: str, expected: str) -> NoReturn:
     raise InputError(f"`{name}` is {shorten(value)}; expected {expected}")
 
 
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs, for `json`; refuse a key that comes twice, since one value would be lost."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)

@@ -11,11 +11,10 @@ from typing import Any
 
 from pssa.aspects.sentences import split_review
 from pssa.data.example import DEFAULT_LABELS, Corpus
-from pssa.data.fields import CONFLICT
 from pssa.data.formats import find_format
 from pssa.data.formats.hugging_face import PREFIX
-from pssa.data.io import format_of, read
-from pssa.data.read_options import ReadOptions
+from pssa.data.io import ReadOptions, format_of, read
+from pssa.data.labels import CONFLICT
 from pssa.data.reviews import Opinion, Review, read_reviews
 from pssa.data.text_file import InputFile
 from pssa.data.validation import nearest_name

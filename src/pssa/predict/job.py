@@ -20,7 +20,7 @@ from typing import Any
 
 from pssa.aspects.find import FIND_ADVICE, open_tagger
 from pssa.data.fields import has_aspect
-from pssa.data.read_options import ON_ERRORS, check_encoding
+from pssa.data.io import ON_ERRORS, check_encoding
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting

@@ -10,8 +10,7 @@ from functools import singledispatch
 from itertools import islice
 
 from pssa.data.english import is_content_word
-from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence
-from pssa.data.evidence_stats import stats
+from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence, stats
 from pssa.data.example import Corpus, Example
 from pssa.display import percent
 from pssa.report.html import render

@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from pssa import __version__
 from pssa.data.english import is_content_word
-from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
-from pssa.data.evidence_stats import Stats, stats
+from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence, Stats, stats
 from pssa.data.example import Corpus, Example
 from pssa.display import p_value, percent, points
 from pssa.errors import InputError

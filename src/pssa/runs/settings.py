@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
+from pssa.data.io import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, nearest_name, read_toml, shorten
 from pssa.errors import InputError

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Corpus, Example
-from pssa.data.fields import LabelRule
+from pssa.data.fields import find_occurrences
 from pssa.data.files import write_atomically
-from pssa.data.occurrences import find_occurrences
+from pssa.data.labels import LabelRule
 from pssa.data.text_file import MAX_TEXT, describe_damage, read_text
 from pssa.data.tokenize import Span
 from pssa.data.validation import Parser, integer, parse_fields, parse_object, shorten, text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_what_is_written_is_read_again_or_refused(format: str, example: Example,
         return
     (back,) = read(path, format=format)
     assert essence(back) == essence(example)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "hf:a"])
+def test_formats_of_rows_keep_everything_about_an_example(tmp_path: Path, name: str) -> None:
+    text = "the don't-menu\u2028is\u00a0ok"
+    spans = ((0, 3), (4, 9), (10, 14), (15, 20))
+    example = Example.from_spans(text, spans, (10, 14), label="neutral", id="x", sentence_id="s")
+    given = replace(example, tags=("hard", "negated"))
+    path = f"hf:{tmp_path / 'a'}" if name == "hf:a" else tmp_path / name
+    write([given], path)
+    assert tuple(read(path)) == (given,)
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS.names() if name != "hugging_face"])

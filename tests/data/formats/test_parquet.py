@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pssa.data.example import Example
-from pssa.data.formats import parquet
 from pssa.data.io import read, stream
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")
-
-
-def test_everything_about_an_example_survives_also_without_the_extension(tmp_path: Path) -> None:
-    example = replace(Example.from_text("a menu, a bar", (2, 6), label="neutral", id="7"), tags=("hard",))
-    path = tmp_path / "out"
-    path.write_bytes(parquet.encode([example]))
-    assert tuple(read(path)) == (example,)
 
 
 def test_rows_are_streamed_with_their_numbers_and_all_their_columns(tmp_path: Path) -> None:

@@ -131,7 +131,6 @@ def test_the_content_tells_the_format(tmp_path: Path, content: str) -> None:
         "a b####",
         "a b####x",
         "a b####[([0], [1], 'POS')",  # not closed
-        "a b####[([0], [1], 'POS']]",
         "a b####[([0] [1], 'POS')]",  # no comma
         "a b####[([0], [1], 'POS')] + []",
         "a b####[([0], [1], POS)]",

@@ -14,7 +14,7 @@ from paper.experiments.resources import Resources, Scope, strip_targets
 from pssa import models
 from pssa.data import read
 from pssa.data.formats.tagged import is_tagged
-from pssa.data.read_options import ReadOptions
+from pssa.data.io import ReadOptions
 from pssa.errors import InputError
 
 HERE = Place("laptop", "memnet", 0)

@@ -17,7 +17,7 @@ from paper.experiments.schedule import CellSchedule, open_pool
 from paper.experiments.workspace import Workspace
 from pssa.data import Corpus, embedded, write
 from pssa.data.evidence_file import read_evidence
-from pssa.data.read_options import ReadOptions
+from pssa.data.io import ReadOptions
 from pssa.evaluation import score
 from pssa.runs import load
 from pssa.runs.training_run import write_run

@@ -6,28 +6,42 @@ To add a format, add its module here, with a `Format` called `FORMAT`; nothing e
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem
-from pssa.data.text_file import InputFile, open_text, read_text, refuse_windows_1252, require_file
-from pssa.data.validation import format_error
+from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
+from pssa.data.text_file import (
+    InputFile,
+    describe_damage,
+    open_bytes,
+    open_text,
+    read_text,
+    read_text_leniently,
+    refuse_windows_1252,
+    require_file,
+)
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
 if TYPE_CHECKING:
-    from pssa.data.evidence import Evidence
     from pssa.data.example import Example
     from pssa.data.reviews import Review
 
 FORMATS = Registry(__name__, "format")
+Parsed = TypeVar("Parsed")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
-_MAGIC_BYTES = 8
+_ROWS_SEARCHED = 100
+_OBJECTS_CHUNK = 1 << 16  # characters
+_MAX_OBJECT = 1 << 24  # characters
+_BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
+_DECODER = json.JSONDecoder()
 _UNKNOWN = f"is in no known format; name it with {setting('format')}, or save it as CSV with a column `text`"
 
 
@@ -36,12 +50,11 @@ class Format:
     """What a format can do. A fault of a row is an event of `scan`, a fault of the whole file an `InputError`."""
 
     scan: Callable[[InputFile, Columns], Iterator[Event]]  # the events of a file, in file order
-    encode: Callable[[Sequence[Example]], bytes] | None = None  # the bytes of a file
-    encode_with_evidence: Callable[[Sequence[Example], Evidence], bytes] | None = None  # with the active words
+    encode: Callable[..., bytes] | None = None  # of a sequence of examples, the bytes of a file
+    holds_evidence: bool = False  # whether `encode` takes the examples' `Evidence` as well
     save: Callable[[Sequence[Example], Path], None] | None = None  # instead of `encode`, where a file is a folder
     scan_reviews: Callable[[InputFile], Iterator[Review | Dropped | Problem]] | None = None  # texts with all opinions
     has_columns: bool = False  # whether rows have named columns
-    column_names: Callable[[InputFile], Sequence[str]] | None = None  # or, of rows with names of their own, the first
     has_encoding: bool = True  # False: the file says itself how its text is encoded, or is not text
     needs_file: bool = False  # whether it cannot be read from a stream
     text_only: bool = False  # texts alone; the format is recognised only where these are enough
@@ -50,7 +63,6 @@ class Format:
     # How a file is recognised.
     extensions: tuple[str, ...] = ()  # for reading and for writing
     write_extensions: tuple[str, ...] = ()  # for writing only: files with them are recognised by their content
-    magic: bytes = b""  # how a binary file starts
     list_mark: re.Pattern[bytes] | None = None  # what the beginning of a list in `.json` has
     likelihood: Callable[[Sequence[str]], float] | None = None  # by the first lines: 0 (no) to 1 (certain)
     prefix: str = ""  # of references to datasets
@@ -82,6 +94,59 @@ def scan(path: Path | InputFile, format: str, columns: Columns = SAME_NAMES) -> 
     return found.scan(file, columns)
 
 
+def scan_lines(file: InputFile, parse: Callable[[int, str], Parsed]) -> Iterator[Parsed | Problem]:
+    """Yield what `parse` makes of each line that is not blank, and a problem for a line that is damaged or that it refuses."""
+    for line, content in read_text_leniently(file):
+        if not content.strip():
+            continue
+        found: Parsed | Problem
+        try:
+            if fault := describe_damage(content):
+                raise InputError(fault)
+            found = parse(line, content)
+        except InputError as error:
+            found = Problem(line, error.message, given=content)
+        yield found
+
+
+def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
+    """Yield the objects of a file; a problem in place of one that is not text, and one at the end if the rest is not JSON.
+
+    The line of a problem is the number of the object, counted from 1.
+    """
+    text, start, number, is_whole = "", 0, 1, False
+    with open_text(file) as stream:
+        while True:
+            start = _skip(text, start)
+            if (begin := text[start : start + 1]) not in ("", "{"):
+                what = f"begins with {shorten(text[start : start + 20])}; expected a list of objects"
+                yield Problem(number, what, given=text[start:], last=True)
+                return
+            try:
+                found, end = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                is_long = len(text) - start > _MAX_OBJECT
+                if begin and (is_whole or is_long):
+                    reason = f"it has more than {_MAX_OBJECT} characters" if is_long else format_error(error)
+                    what = f"is not valid JSON, or cut short ({reason}); get the file again"
+                    yield Problem(number, what, given=text[start:], last=True)
+                if is_whole or is_long:
+                    return
+                # As much again as there is: each part of a long object is then looked at twice and not many times.
+                part = stream.read(max(_OBJECTS_CHUNK, len(text) - start))
+                text, start, is_whole = text[start:] + part, 0, not part
+                continue
+            damage = describe_damage(text[start:end])
+            yield Problem(number, damage, given=text[start:end]) if damage else found
+            start, number = end, number + 1
+
+
+def _skip(text: str, start: int) -> int:
+    """Return where the next object begins."""
+    between = _BETWEEN.match(text, start)
+    return between.end() if between else start
+
+
 def require_encoding(file: InputFile, format: str) -> None:
     """Refuse a text file that is in Windows-1252 although no encoding is given: its rows would be bad one by one."""
     if find_format(format).has_encoding:
@@ -89,9 +154,23 @@ def require_encoding(file: InputFile, format: str) -> None:
 
 
 def column_names(path: Path | InputFile, format: str) -> Sequence[str]:
-    """Return the names of a file's columns; none for a format that has no named columns."""
-    names = find_format(format).column_names
-    return names(InputFile.of(path)) if names else ()
+    """Return the names of a table's columns, by its header or else its first rows; none for a file of another kind."""
+    found, columns = find_format(format), _AnyColumns()
+    if not found.has_columns or found.lists_all_aspects:
+        return ()
+    first = list(islice(found.scan(InputFile.of(path), columns), _ROWS_SEARCHED))
+    return columns.header or list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.given))
+
+
+@dataclass(frozen=True)
+class _AnyColumns(Columns):
+    """Columns of a table that need not have a text; they keep its header."""
+
+    header: list[str] = field(default_factory=list)
+
+    def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
+        """Accept any header."""
+        self.header.extend(found)
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
@@ -115,7 +194,7 @@ def recognise(file: InputFile, text_only: bool = False) -> str:
     require_file(file)
     # A pipe can be read only once.
     if path.name.lower().removesuffix(".gz").endswith(".json") and path.is_file() and path.stat().st_size:
-        with open_text(file) as stream:
+        with open_bytes(file) as stream:
             head = stream.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     for name, format in _formats():
         if format.list_mark and head.startswith(b"[") and format.list_mark.search(head):
@@ -144,14 +223,6 @@ def _extension(path: Path) -> str:
 
 
 def _by_content(file: InputFile, text_only: bool) -> str:
-    try:
-        with file.open() as stream:
-            head = stream.read(_MAGIC_BYTES)
-    except OSError as error:
-        raise InputError.at(file.path, None, f"cannot be read: {format_error(error)}") from error
-    for name, format in _formats():
-        if format.magic and head.startswith(format.magic):
-            return name
     first = islice(read_text(file), _SNIFFED_LINES)
     lines = [content[:_SNIFFED_LETTERS] for _, content in first if content.strip()]
     if not any(line.strip() for line in lines):

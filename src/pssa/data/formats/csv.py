@@ -104,11 +104,6 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.6 * ("text" in map(str.lower, CsvHeader.read(iter(lines)).names))
 
 
-def column_names(file: InputFile) -> list[str]:
-    """Return the names in the header."""
-    return CsvHeader.read(content for _, content in read_text_leniently(file)).names
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each record; its line is the one on which the record starts."""
     source = RecordLines((content for _, content in read_text_leniently(file)), _MAX_RECORD)
@@ -169,7 +164,6 @@ FORMAT = Format(
     scan=scan,
     encode=encode,
     has_columns=True,
-    column_names=column_names,
     short_names=("tsv",),
     extensions=(".csv", ".tsv"),
     likelihood=likelihood,

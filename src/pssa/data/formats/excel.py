@@ -34,13 +34,6 @@ _MIDNIGHT = dt.time()
 Cells = Sequence[Any]
 
 
-def column_names(file: InputFile) -> list[str]:
-    """Return the names in the first row with content."""
-    with _opened(file) as book:
-        _, header, _ = _read_header(file.path, book)
-        return [name for name in header if name]
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the sheet with content; its line is its number in the sheet."""
     with _opened(file) as book:
@@ -152,7 +145,6 @@ def _as_text(cell: Any) -> str:
 FORMAT = Format(
     scan=scan,
     has_columns=True,
-    column_names=column_names,
     has_encoding=False,
     needs_file=True,
     short_names=("xlsx",),

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.fields import fields_of
+from pssa.data.fields import fields_of, find_occurrences
 from pssa.data.files import sync_folder, sync_tree
 from pssa.data.formats import Format
-from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
 from pssa.data.text_file import InputFile
 from pssa.data.validation import format_error, shorten
@@ -32,11 +31,6 @@ _BATCH = 1024
 def is_folder(path: Path) -> bool:
     """Whether the folder was made by `save_to_disk`."""
     return any((path / mark).is_file() for mark in _MARKS)
-
-
-def column_names(file: InputFile) -> list[str]:
-    """Return the names of the dataset's columns."""
-    return list(_load(file.path).column_names)
 
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
@@ -141,7 +135,6 @@ FORMAT = Format(
     scan=scan,
     save=save,
     has_columns=True,
-    column_names=column_names,
     has_encoding=False,
     needs_file=True,
     short_names=("hf",),

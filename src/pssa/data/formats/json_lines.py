@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
-from pssa.data.formats import Format
+from pssa.data.formats import Format, scan_lines
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
-from pssa.data.text_file import InputFile, describe_damage, read_text_leniently
-from pssa.data.validation import format_error, shorten
+from pssa.data.text_file import InputFile
+from pssa.data.validation import format_error, refuse_repeats
 from pssa.errors import InputError
-
-_SEARCHED = 100  # objects that may have a key
 
 _EXPECTED = 'expected one object per line, such as {"text": ..., "aspect": ...}'
 _LIST = (
@@ -27,21 +25,9 @@ _LIST = (
 _KEY_END = re.compile(r'"\s*:')
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Certain if the first line begins an object."""
-    return float(lines[0].lstrip().startswith("{"))
-
-
-def column_names(file: InputFile) -> list[str]:
-    """Return the keys of the first objects."""
-    first = islice((_parse(line, content, SAME_NAMES) for line, content in _filled_lines(file)), _SEARCHED)
-    return list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.fields))
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
-    """Yield a row for each line that is a JSON object; skip blank lines, refuse a file that is one list of objects."""
-    rows = (_parse(line, content, columns) for line, content in _filled_lines(file))
-    return columns.check_rows(file.path, rows) if columns else rows
+    """Yield a row for each line that is a JSON object; refuse a file that is one list of objects."""
+    return columns.check_rows(file.path, _rows(file, columns)) if columns else _rows(file, columns)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -55,56 +41,40 @@ def encode(examples: Sequence[Example]) -> bytes:
     return "".join(records).encode()
 
 
-def _filled_lines(file: InputFile) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank; refuse a file that begins with a list before any of its lines."""
-    filled = ((line, content) for line, content in read_text_leniently(file) if content.strip())
-    for line, content in islice(filled, 1):
-        if content.lstrip().startswith("["):
-            raise InputError.at(file.path, line, _LIST)
-        yield line, content
-    yield from filled
+def _rows(file: InputFile, columns: Columns) -> Iterator[Event]:
+    rows = scan_lines(file, partial(_parse, columns))
+    for first in islice(rows, 1):
+        if isinstance(first, Problem) and first.given.lstrip().startswith("["):
+            raise InputError.at(file.path, first.line, _LIST)
+        yield first
+    yield from rows
 
 
-def _parse(line: int, content: str, columns: Columns) -> Event:
-    fault = describe_damage(content)
-    if fault:
-        return Problem(line, fault, given=content)
+def _parse(columns: Columns, line: int, content: str) -> Row:
     try:
         fields = json.loads(content)
-        repeated = _repeated_key(content, fields) if isinstance(fields, dict) else None
+        if isinstance(fields, dict) and _may_repeat_a_key(content, fields):
+            json.loads(content, object_pairs_hook=refuse_repeats)
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
-        return Problem(line, f"is not valid JSON ({format_error(error)}); {_EXPECTED}", given=content)
+        raise InputError(f"is not valid JSON ({format_error(error)}); {_EXPECTED}") from None
     if not isinstance(fields, dict):
-        kind = type(fields).__name__
-        return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
-    if repeated is not None:
-        return Problem(line, f"has the key {shorten(repeated)} twice in one object; keep one", given=content)
+        raise InputError(f"is a JSON {type(fields).__name__}; {_EXPECTED}")
     return columns.row(line, fields)
 
 
-def _repeated_key(content: str, fields: dict[str, Any]) -> str | None:
-    """Return a key that an object has twice, so that one value would be lost; None if there is none."""
+def _may_repeat_a_key(content: str, fields: dict[str, Any]) -> bool:
+    """Return False where no object has a key twice: every key has a colon, and few rows have another."""
     found = len(fields) + sum(len(value) for value in fields.values() if isinstance(value, dict))
-    # Every key has a colon and few rows have another, so that the line rarely has to be parsed again to look at each object.
-    if content.count(":") == found or len(_KEY_END.findall(content)) == found:
-        return None
-    repeated: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            repeated.append(next(name for name, times in Counter(names).items() if times > 1))
-
-    json.loads(content, object_pairs_hook=note)
-    return repeated[0] if repeated else None
+    return content.count(":") != found and len(_KEY_END.findall(content)) != found
 
 
 FORMAT = Format(
     scan=scan,
     encode=encode,
     has_columns=True,
-    column_names=column_names,
     short_names=("jsonl",),
     extensions=(".json", ".jsonl", ".ndjson"),
-    likelihood=likelihood,
+    likelihood=lambda lines: float(lines[0].lstrip().startswith("{")),
 )

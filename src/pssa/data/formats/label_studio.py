@@ -22,14 +22,13 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import words_as_text
-from pssa.data.formats import Format
-from pssa.data.json_objects import read_objects
+from pssa.data.formats import Format, read_objects
 from pssa.data.rows import FIELDS, SAME_NAMES, Columns, Dropped, Event, Problem
 from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span
@@ -41,6 +40,8 @@ _POLARITY_NAMES = (POLARITY, "sentiment")
 _ASPECT_LABELS = (ASPECT, "aspects", "aspect term", "term", "target", "feature")
 _OPINION = "opinion"  # how labels of spans begin that mark opinion words
 _TASK = re.compile(rb'"(?:annotations|completions|predictions|annotation_id)"\s*:|"data"\s*:\s*\{')
+_FILLER = "\udfff"  # half a surrogate pair, which no text may hold
+_TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # of UTF-16
 _MAX_REGIONS = 1000  # of one annotation
 _MAX_SEARCHED = 1000  # characters of a span that is looked for
 _ADVICE = "export the project again as JSON"
@@ -225,37 +226,24 @@ def _place(text: str, annotations: Sequence[Sequence[_Region]]) -> tuple[str, li
     :raises InputError: if a span is not in the text.
     """
     for seen in (text, html.unescape(text)):
-        for offset in (_same, _from_utf16(seen)):
-            fitted = [[(span, each) for each in one if (span := _fit(seen, each, offset))] for one in annotations]
+        for filled in (seen, _TWO_UNITS.sub(rf"\g<0>{_FILLER}", seen)):
+            fitted = [[(span, each) for each in one if (span := _fit(filled, each))] for one in annotations]
             if [*map(len, fitted)] == [*map(len, annotations)]:
                 return seen, fitted
     return text, [[(_search(text, region), region) for region in each] for each in annotations]
 
 
-def _same(offset: int) -> int:
-    return offset
+def _fit(text: str, region: _Region) -> Span | None:
+    """Return where a span is, without white space at its ends; None if its offsets are of another text.
 
-
-def _from_utf16(text: str) -> Callable[[int], int]:
-    """Return a function from UTF-16 offsets in a text to offsets in characters."""
-    if text.isascii() or max(text) <= "\uffff":
-        return _same
-    places: list[int] = []
-    for place, letter in enumerate(text):
-        places.extend([place] * (2 if letter > "\uffff" else 1))
-    places.append(len(text))
-    return lambda offset: places[offset] if 0 <= offset < len(places) else -1
-
-
-def _fit(text: str, region: _Region, offset: Callable[[int], int]) -> Span | None:
-    """Return where a span is, without white space at its ends; None if its offsets are of another text."""
-    start, end = offset(region.start), offset(region.end)
-    if not 0 <= start < end <= len(text):
+    :param text: maybe with a filler after each character that is two in UTF-16, so that offsets of UTF-16 fit.
+    """
+    inside = text[max(region.start, 0) : max(region.end, 0)].replace(_FILLER, "")
+    is_same = region.quoted is None or _spaced(region.quoted) == _spaced(inside)
+    if not is_same or not inside.strip() or not 0 <= region.start < region.end <= len(text):
         return None
-    inside = text[start:end]
-    if not inside.strip() or (region.quoted is not None and _spaced(region.quoted) != _spaced(inside)):
-        return None
-    return start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip())
+    start = region.start - text.count(_FILLER, 0, region.start)
+    return start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
 
 
 def _spaced(text: str) -> str:

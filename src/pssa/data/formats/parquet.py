@@ -21,12 +21,6 @@ _MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to at once
 _MAX_GROWTH = 200  # times its own size, beyond that
 
 
-def column_names(file: InputFile) -> list[str]:
-    """Return the names of the table's columns."""
-    with _opened(file) as table:
-        return list(table.schema_arrow.names)
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the table; its line is its number."""
     path = file.path
@@ -118,9 +112,7 @@ FORMAT = Format(
     scan=scan,
     encode=encode,
     has_columns=True,
-    column_names=column_names,
     has_encoding=False,
     needs_file=True,
     extensions=(".parquet",),
-    magic=b"PAR1",
 )

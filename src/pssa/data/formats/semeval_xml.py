@@ -25,7 +25,7 @@ from pssa.data.example import Example
 from pssa.data.fields import words_as_text
 from pssa.data.formats import Format
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, InputFile, open_text
+from pssa.data.text_file import MAX_TEXT, InputFile, open_bytes
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
@@ -38,17 +38,12 @@ _LINE_ENDS = {"\r": "&#13;"}  # a parser would make it a line feed
 _TERM_NAMES = {"aspectTerm": "term", "Opinion": "target"}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Certain if the first line begins with a tag."""
-    return float(lines[0].lstrip().startswith("<"))
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each aspect; its line is the one on which the sentence starts."""
     parser = create_parser()
     handler = _Sentences(parser)
     parser.setContentHandler(handler)
-    with open_text(file) as stream:
+    with open_bytes(file) as stream:
         while True:
             chunk = stream.read(_CHUNK)
             problem = _feed(parser, chunk) or handler.check_silence(len(chunk))
@@ -196,5 +191,5 @@ FORMAT = Format(
     lists_all_aspects=True,
     short_names=("xml",),
     extensions=(".xml",),
-    likelihood=likelihood,
+    likelihood=lambda lines: float(lines[0].lstrip().startswith("<")),
 )

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from pssa.data.example import Example
-from pssa.data.formats import Format
+from pssa.data.formats import Format, scan_lines
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, InputFile, describe_damage, read_text_leniently
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import split_on_space
 from pssa.data.validation import shorten
 from pssa.errors import InputError
@@ -24,18 +24,9 @@ _LABELS = {"/p": "positive", "/n": "negative", "/0": "neutral"}
 _SUFFIXES = {label: suffix for suffix, label in _LABELS.items()}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Possible if a token looks tagged."""
-    return 0.4 * any(is_tagged(token) for line in lines for token in line.split())
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each line that is not blank; odd tags are warnings."""
-    for line, content in read_text_leniently(file):
-        tokens = content.split()
-        if tokens:
-            fault = describe_damage(content)
-            yield Problem(line, fault, given=content) if fault else _parse(line, tokens)
+    return scan_lines(file, _parse)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -48,9 +39,8 @@ def encode(examples: Sequence[Example]) -> bytes:
         start, end = example.aspect
         words = example.words
         tagged = [token + suffix for word in words[start:end] for token in word.split()]
-        tokens = [*" ".join(words[:start]).split(), *tagged, *" ".join(words[end:]).split()]
-        line = " ".join(tokens)
-        read_back = _parse(1, tokens)
+        line = " ".join(" ".join([*words[:start], *tagged, *words[end:]]).split())
+        read_back = _parse(1, line)
         if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
             what = f"another word looks tagged in {line!r}"
             raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
@@ -63,7 +53,8 @@ def is_tagged(token: str) -> bool:
     return len(token) > 2 and token[-2:] in _LABELS
 
 
-def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
+def _parse(line: int, content: str) -> Row | Problem:
+    tokens = content.split()
     start = next((index for index, token in enumerate(tokens) if is_tagged(token)), None)
     if start is None:
         what = "no word ends in /p, /n or /0; expected these tags on the words of the aspect"
@@ -71,9 +62,6 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     run = list(takewhile(is_tagged, tokens[start:]))
     end = start + len(run)
     text = " ".join((*tokens[:start], *(token[:-2] for token in run), *tokens[end:]))
-    if len(text) > MAX_TEXT:
-        what = f"has {len(text)} characters; expected a sentence of at most {MAX_TEXT}"
-        return Problem(line, what, given=" ".join(tokens))
     words = split_on_space(text)
     offsets = {"from": words[start][0], "to": words[end - 1][1]}
     fields = {"text": text, **offsets, "label": _LABELS[run[0][-2:]], "words": words}
@@ -88,5 +76,5 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
 FORMAT = Format(
     scan=scan,
     encode=encode,
-    likelihood=likelihood,
+    likelihood=lambda lines: 0.4 * any(is_tagged(token) for line in lines for token in line.split()),
 )

@@ -24,11 +24,6 @@ _LABELS = {"1": "positive", "0": "neutral", "-1": "negative"}
 _NUMBERS = {label: number for number, label in _LABELS.items()}
 
 
-def likelihood(lines: Sequence[str]) -> float:
-    """Likely if a line has `$T$`."""
-    return 0.8 * any(_PLACEHOLDER in line for line in lines)
-
-
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each three lines, blank ones skipped; after a fault, continue at the next line with `$T$`."""
     group: list[tuple[int, str]] = []
@@ -44,7 +39,11 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
             yield Problem(line, describe_damage(content) or other, given=group[0][1])
             group = []
         elif len(group) == 3:
-            yield _parse(group[0][0], [content for _, content in group])
+            line, lines = group[0][0], [content for _, content in group]
+            try:
+                yield _parse(line, *lines)
+            except InputError as error:
+                yield Problem(line, error.message, given="\n".join(lines))
             group = []
     if group:
         yield _incomplete(group)
@@ -72,16 +71,13 @@ def _incomplete(group: list[tuple[int, str]]) -> Problem:
     return Problem(group[0][0], what, given="\n".join(content for _, content in group))
 
 
-def _parse(line: int, group: Sequence[str]) -> Row | Problem:
-    fault = describe_damage(" ".join(group))
-    if fault:
-        return Problem(line, fault, given="\n".join(group))
-    sentence, aspect, label = group
+def _parse(line: int, sentence: str, aspect: str, label: str) -> Row:
+    if fault := describe_damage(f"{sentence} {aspect} {label}"):
+        raise InputError(fault)
     # A long aspect in many places can make gigabytes of two short lines.
     length = len(sentence) + sentence.count(_PLACEHOLDER) * (len(aspect) - len(_PLACEHOLDER))
     if length > MAX_TEXT:
-        what = f"has {length} characters; expected a sentence of at most {MAX_TEXT}"
-        return Problem(line, what, given="\n".join(group))
+        raise InputError(f"has {length} characters; expected a sentence of at most {MAX_TEXT}")
     before, _, after = sentence.partition(_PLACEHOLDER)
     text = before + aspect + after.replace(_PLACEHOLDER, aspect)
     start, end = len(before), len(before) + len(aspect)
@@ -93,5 +89,5 @@ FORMAT = Format(
     scan=scan,
     encode=encode,
     write_extensions=(".raw", ".seg"),
-    likelihood=likelihood,
+    likelihood=lambda lines: 0.8 * any(_PLACEHOLDER in line for line in lines),
 )

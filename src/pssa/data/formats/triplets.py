@@ -18,6 +18,7 @@ tag, such as the domain.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import warnings
 from bisect import bisect_left
@@ -27,23 +28,20 @@ from typing import Any
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
-from pssa.data.fields import CONFLICT, tags_as_text
-from pssa.data.formats import Format
-from pssa.data.occurrences import find_occurrences
+from pssa.data.fields import find_occurrences, tags_as_text
+from pssa.data.formats import Format, scan_lines
+from pssa.data.labels import CONFLICT
 from pssa.data.reviews import Opinion, Review
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
-from pssa.data.text_file import MAX_TEXT, InputFile, describe_damage, read_text_leniently
+from pssa.data.text_file import MAX_TEXT, InputFile
 from pssa.data.tokenize import Span, split_on_space
-from pssa.data.validation import is_integer, shorten
+from pssa.data.validation import format_error, is_integer, shorten
 from pssa.errors import InputError
 
 _MARK = "####"
 _LABELS = {"POS": "positive", "NEG": "negative", "NEU": "neutral"}
 _SHORT_LABELS = {label: short for short, label in _LABELS.items()}
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<sign>[][(),])|(?P<number>-?\d{1,9})(?!\w)|(?P<text>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"))"""
-)
-_CLOSING = {"[": "]", "(": ")"}
+_NOT_JSON = re.compile(r"""[()]|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+\x27""")
 _MAX_OPINIONS = 1000  # of a text
 _MAX_LIST = 1 << 20  # characters
 _EXPECTED = (
@@ -75,29 +73,15 @@ def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
 
 def scan_reviews(file: InputFile) -> Iterator[Review | Dropped | Problem]:
     """Yield the review of each line that is not blank, after what is wrong with its opinions."""
-    for line, content in read_text_leniently(file):
-        if not content.strip():
-            continue
-        try:
-            if fault := describe_damage(content):
-                raise InputError(fault)
-            text, listed, tag = _split(content)
-            yield from _review(line, text, _parse_list(listed), tag)
-        except InputError as error:
-            yield Problem(line, error.message, given=content)
+    for found in scan_lines(file, _parse):
+        yield from (found,) if isinstance(found, Problem) else found
 
 
-def encode(examples: Sequence[Example]) -> bytes:
-    """Return a line for each text, without opinion words: `[-1]`."""
-    return _encode(examples, [()] * len(examples))
-
-
-def encode_with_evidence(examples: Sequence[Example], evidence: Evidence) -> bytes:
+def encode(examples: Sequence[Example], evidence: Evidence | None = None) -> bytes:
     """Return a line for each text; the active words of an example are its opinion, `[-1]` if it has none."""
-    return _encode(examples, [[finding.word for finding in each.active] for each in evidence.examples])
-
-
-def _encode(examples: Sequence[Example], opinions: Sequence[Iterable[int]]) -> bytes:
+    opinions: Sequence[Sequence[int]] = [()] * len(examples)
+    if evidence is not None:
+        opinions = [[finding.word for finding in each.active] for each in evidence.examples]
     lines: dict[tuple[Any, ...], list[str]] = {}
     uses: Counter[tuple[Any, ...]] = Counter()
     for example, opinion in zip(examples, opinions, strict=True):
@@ -130,8 +114,8 @@ def _triplets(example: Example, opinion: Iterable[int]) -> tuple[str, list[str]]
     return text, [f"({aspect}, {run}, {label})" for run in runs or [[-1]]]
 
 
-def _split(content: str) -> tuple[str, str, str]:
-    """Return the text of a line, its list and its tag."""
+def _parse(line: int, content: str) -> Sequence[Review | Dropped | Problem]:
+    """Return the review of a line, after what is wrong with its opinions."""
     parts = [part.strip() for part in content.split(_MARK)]
     if len(parts) < 2 or not any(part.startswith("[") for part in parts[1:3]) or len(parts) > 3:
         raise InputError(f"is no text with opinions; {_EXPECTED}")
@@ -140,58 +124,13 @@ def _split(content: str) -> tuple[str, str, str]:
         raise InputError("has no text; expected it before the opinions")
     if len(text) > MAX_TEXT:
         raise InputError(f"has {len(text)} characters; expected a text of at most {MAX_TEXT}")
-    return text, listed, tag
-
-
-def _parse_list(content: str) -> list[Any]:
-    """Return the list that Python would print like this: of lists and tuples of numbers and texts, at most three levels."""
-    if len(content) > _MAX_LIST:
-        raise InputError(f"has a list of {len(content)} characters; expected at most {_MAX_LIST}")
-    levels: list[list[Any]] = [[]]
-    closing: list[str] = []
-    place, after_value = 0, False
-    while place < len(content) and (token := _TOKEN.match(content, place)):
-        place, sign = token.end(), token["sign"]
-        if sign and sign in "[(" and not after_value and len(closing) < 3:
-            levels.append([])
-            closing.append(_CLOSING[sign])
-        elif sign == "," and after_value and closing:
-            after_value = False
-        elif sign and closing and sign == closing[-1]:
-            closing.pop()
-            inner = levels.pop()
-            levels[-1].append(inner)
-            after_value = True
-        elif not sign and not after_value and closing:
-            levels[-1].append(int(token["number"]) if token["number"] else _unquote(token["text"]))
-            after_value = True
-        else:
-            break
-    else:
-        if place == len(content) and not closing and len(levels[0]) == 1:
-            found: list[Any] = levels[0][0]
-            return found
-    raise InputError(f"has a list that cannot be read, at {shorten(content[place : place + 20])}; {_EXPECTED}")
-
-
-def _unquote(quoted: str) -> str:
-    if "\\" not in quoted:
-        return quoted[1:-1]
-    with warnings.catch_warnings():  # about an escape that Python does not know
-        warnings.simplefilter("ignore")
-        try:
-            value: str = ast.literal_eval(quoted)
-        except (SyntaxError, ValueError):
-            raise InputError(f"has the text {shorten(quoted)}, which cannot be read; correct its backslashes") from None
-    return value
-
-
-def _review(line: int, text: str, listed: Sequence[Any], tag: str) -> Iterator[Review | Dropped | Problem]:
-    if len(listed) > _MAX_OPINIONS:
-        raise InputError(f"has {len(listed)} opinions; expected at most {_MAX_OPINIONS}")
+    given = _parse_list(listed)
+    if len(given) > _MAX_OPINIONS:
+        raise InputError(f"has {len(given)} opinions; expected at most {_MAX_OPINIONS}")
     tokens, has_numbers = split_on_space(text), False
-    opinions = []
-    for each in listed:
+    opinions: list[Opinion] = []
+    events: list[Review | Dropped | Problem] = []
+    for each in given:
         try:
             aspect, opinion, label = _fields(each)
             if isinstance(aspect, str):
@@ -200,13 +139,37 @@ def _review(line: int, text: str, listed: Sequence[Any], tag: str) -> Iterator[R
                 has_numbers, lost = True, ""
                 found = Opinion(label, next(iter(_places(aspect, tokens)), None), _places(opinion, tokens))
         except InputError as error:
-            yield Problem(line, error.message, given=shorten(each))
+            events.append(Problem(line, error.message, given=shorten(each)))
             continue
         if lost:
-            yield Dropped(line, lost)
+            events.append(Dropped(line, lost))
         if found is not None:
             opinions.append(found)
-    yield Review(text, tuple(opinions), line, tag, tokens if has_numbers else ())
+    return (*events, Review(text, tuple(opinions), line, tag, tokens if has_numbers else ()))
+
+
+def _parse_list(content: str) -> list[Any]:
+    """Return the list that Python would print like this: of lists and tuples of numbers and texts."""
+    if len(content) > _MAX_LIST:
+        raise InputError(f"has a list of {len(content)} characters; expected at most {_MAX_LIST}")
+    try:
+        found = json.loads(_NOT_JSON.sub(_as_json, content))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise InputError(f"has a list that cannot be read ({format_error(error)}); {_EXPECTED}") from None
+    if not isinstance(found, list):
+        raise InputError(f"has {shorten(found)} in place of a list; {_EXPECTED}")
+    return found
+
+
+def _as_json(part: re.Match[str]) -> str:
+    """Return a text in Python's quotes, or a parenthesis, as JSON writes it."""
+    found = part.group()
+    if found in "()":
+        return "[" if found == "(" else "]"
+    if "\\" not in found:
+        return json.dumps(found[1:-1])
+    with warnings.catch_warnings(action="ignore"):  # about an escape that Python does not know
+        return json.dumps(ast.literal_eval(found))
 
 
 def _fields(given: Any) -> tuple[Any, Any, str]:
@@ -268,7 +231,7 @@ def _is_null(value: str) -> bool:
 FORMAT = Format(
     scan=scan,
     encode=encode,
-    encode_with_evidence=encode_with_evidence,
+    holds_evidence=True,
     scan_reviews=scan_reviews,
     lists_all_aspects=True,
     short_names=("quadruples", "aste", "asqp"),

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pssa.data.fields import CONFLICT
-from pssa.data.formats import Format
-from pssa.data.json_objects import read_objects
+from pssa.data.formats import Format, read_objects
+from pssa.data.labels import CONFLICT
 from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import InputFile
 from pssa.data.validation import shorten
