@@ -15,6 +15,7 @@ import random
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet  # noqa: F401 - else every attempt would import it
@@ -28,7 +29,7 @@ LOOK = 0.0005  # seconds between two looks at the folder, and that the disk take
 
 
 def attempt(words: list[str], folder: Path, windows: float, pause: float) -> int | None:
-    """The exit code, or None where the process was killed: a pause after it had written so many windows."""
+    """The exit code, or None where the process was killed: a pause after it had written about so many windows."""
     child = os.fork()
     if child == 0:
         os._exit(main(["predict", *words]))
@@ -47,7 +48,9 @@ def attempt(words: list[str], folder: Path, windows: float, pause: float) -> int
 
 def windows_in(folder: Path) -> int:
     """How many windows the job has written; 0 if there is none."""
-    return len(list(folder.glob("window-*")))
+    with suppress(FileNotFoundError):
+        return int(json.loads((folder / "progress.json").read_bytes())["summary"]["rows"]) // WINDOW
+    return 0
 
 
 def carry_through(words: list[str], output: str, moments: random.Random) -> dict[str, int]:

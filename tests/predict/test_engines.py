@@ -273,7 +273,7 @@ def test_workers_end_with_the_process_that_was_killed(job: Job, run: Path, tmp_p
     Thread(target=feed, daemon=True).start()
     words = ("predict", run, "--input", pipe, "--output", job.output, "--workers", "2")
     command = subprocess.Popen([sys.executable, "-m", "pssa", *map(str, words)], stderr=subprocess.DEVNULL)
-    wait_until(lambda: command.poll() is not None or any(Path(f"{job.output}.part").glob("window-*")))
+    wait_until(lambda: command.poll() is not None or Path(f"{job.output}.part", "progress.json").exists())
     assert command.poll() is None
     workers = workers_of(command.pid)
     assert len(workers) == 2

@@ -56,7 +56,7 @@ def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
     scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert (scorer.n_threads, scorer.saliency, scorer.classifier) == (torch.get_num_threads(), None, None)
+    assert (scorer.n_threads, scorer.fields.saliency, scorer.classifier) == (torch.get_num_threads(), None, None)
     for ours, theirs in zip(ask(scorer, EXAMPLES), pssa.load(run).answer(EXAMPLES, 2), strict=True):
         assert (ours.label, ours.aspect, ours.notes) == (theirs.label, theirs.aspect, theirs.notes)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
@@ -65,7 +65,7 @@ def test_answers_are_those_of_the_classifier(run: Path) -> None:
 @pytest.mark.parametrize("saliency", ["", "gradient"])
 def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> None:
     scorer = open_scorer(run, Scoring(saliency=saliency, device="cpu"))
-    assert scorer.saliency == (saliency or "attention")
+    assert scorer.fields.saliency == (saliency or "attention")
     for ours, theirs in zip(ask(scorer, EXAMPLES), explain(pssa.load(run), EXAMPLES, saliency), strict=True):
         assert tuple((word.start, word.end) for word in ours.words) == theirs.spans
         assert [word.share for word in ours.words] == pytest.approx(theirs.shares, abs=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -29,8 +28,8 @@ from pssa.predict.engines import Engine, LocalEngine
 from pssa.predict.finding import FindingOptions
 from pssa.predict.fingerprint import REPLACE, RESUME
 from pssa.predict.job import BEGINNINGS, Job, Observer, predict, scoring_of_run
+from pssa.predict.output import PartialOutput
 from pssa.predict.output_format import choose_output_format
-from pssa.predict.partial_output import PartialOutput
 from pssa.predict.rows import describe_rejection
 from pssa.predict.scorer import Scoring
 from pssa.predict.source import CsvStyle, Source, find_csv_style, find_sources
@@ -217,8 +216,8 @@ class _Work:
         """Read the scored rows, and write the files that were asked for, the page last."""
         job, classifier = self.job, load(self.job.run)
         self.tells_mentions = hasattr(classifier.runtime, "mentions")
-        rejected = next((lines for lines in output.contents("rejected") if lines), b"")
-        reason = describe_rejection(rejected.partition(b"\n")[0]) if rejected else ""
+        rejected = output.first_rejected
+        reason = describe_rejection(rejected) if rejected else ""
         into = Survey(job.by, self.dates, profile=classifier.profile)
         found = survey(self._mentions(output, "counting aspects"), into)
         if not found.n_reviews:
@@ -276,8 +275,7 @@ class _Work:
             write_atomically(job.groups, style.encode(groups.table()))
 
     def _mentions(self, output: PartialOutput, step: str = "") -> Iterator[Mention | EmptyReview]:
-        lines = (line for content in output.contents() if content for line in gzip.decompress(content).splitlines())
-        for number, mention in enumerate(read_mentions(lines, self.names, self.tells_mentions), start=1):
+        for number, mention in enumerate(read_mentions(output.json_lines(), self.names, self.tells_mentions), start=1):
             yield mention
             if step and number % _STEP_ROWS == 0:
                 self.on_step(step, number)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pssa.errors import InputError
+from pssa.predict.output import PartialOutput
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.partial_output import PartialOutput
-from pssa.predict.rows import Summary
+from pssa.predict.rows import WrittenRow
 from pssa.predict.window import Window
 
 _ROWS_AT_ONCE = 2000
@@ -26,20 +25,20 @@ def write_rows(
     :raises InputError: for a row that the format cannot hold.
     """
     columns: tuple[str, ...] = ()
-    output = PartialOutput(path, path.with_name(f".{path.name}.rejected"), output_format, "replace")
+    no_rejected = path.with_name(f".{path.name}.rejected")
+    output = PartialOutput(format=output_format, output=path, rejected=no_rejected, begin="replace")
     with output.opened({}):
-        n_rows, left = 0, iter(rows)
+        left = iter(rows)
         while part := list(islice(left, _ROWS_AT_ONCE)):
             columns = columns or tuple(part[0])
             for misfit in filter(None, (output_format.find_misfit(row, columns) for row in part)):
                 raise InputError(f"{path}: {misfit}")
-            n_rows += len(part)
-            lines = tuple(range(n_rows - len(part), n_rows))
+            n_rows = output.summary.rows
+            written = tuple(map(WrittenRow, range(n_rows, n_rows + len(part))))
             content = output_format.encode(part, columns)
-            window = Window(str(path), (0, n_rows), 0, (), columns, content=content, lines=lines)
-            fitted = output.fit(replace(window, summary=Summary(len(part))))
+            fitted = output.fit(Window(str(path), (0, n_rows), columns=columns, content=content, written=written))
             if fitted.first_rejected:
                 raise InputError(f"{path}: {fitted.first_rejected}")
             output.append(fitted)
-            on_rows(n_rows)
+            on_rows(output.summary.rows)
         output.publish()

@@ -16,12 +16,11 @@ from typing import Protocol
 
 from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered, overlap_ordered
-from pssa.predict.finding import FindingOptions
 from pssa.predict.output_format import OutputFormat
+from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import Scorer, Scoring, open_scorer
 from pssa.predict.source import Source
-from pssa.predict.window import START, AddedFields, Position, Window, read_windows
-from pssa.runs.input_profile import FILE as PROFILE
+from pssa.predict.window import START, Position, Window, read_windows
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
 # garbage collector take a quarter of the time of scoring where the model is small.
@@ -42,25 +41,17 @@ class ScoringTask:
     sources: tuple[Source, ...]
     window_rows: int  # of a window, at most
     output_format: OutputFormat
+    fields: OutputFields
     start: Position = START
     columns: tuple[str, ...] = ()  # of the output, if rows were written before
-    finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
-    finds_only: bool = False  # the run only finds aspects
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
-        added = AddedFields(
-            scored=not self.finds_only,
-            explained=self.scoring.saliency is not None,
-            noted=(self.run / PROFILE).is_file(),
-            aspect=self.finding.columns.aspect_columns if self.finding else (),
-            has_scores=self.finding is not None and self.finding.has_scores and not self.finds_only,
-        )
-        return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
+        return read_windows(self.sources, self.window_rows, self.fields, self.start, self.columns)
 
     def open_scorer(self) -> Scorer:
         """Load the run, and what finds aspects."""
-        return open_scorer(self.run, self.scoring, self.finding, self.finds_only)
+        return open_scorer(self.run, self.scoring, self.fields)
 
 
 class Engine(Protocol):
@@ -84,7 +75,7 @@ class LocalEngine(Engine):
         """Yield the results in the order of the windows."""
         if (
             self.has_helpers
-            and not (task.finding or task.scoring.saliency is not None)
+            and not (task.fields.finding or task.scoring.saliency is not None)
             and task.scoring.chosen_device != "cpu"
         ):
             from pssa.predict.beside_gpu import score_beside
@@ -156,10 +147,10 @@ class RayEngine(Engine):
         else:
             usual = int(resources.get("GPU", 1)) * _ACTORS_PER_GPU
         # Workers are started in directories of their own.
-        finding = task.finding
-        if finding and finding.tagger:
-            finding = replace(finding, tagger=finding.tagger.absolute())
-        setup = _worker_setup(replace(task, run=task.run.absolute(), finding=finding))
+        fields = task.fields
+        if fields.finding and fields.finding.tagger:
+            fields = replace(fields, finding=replace(fields.finding, tagger=fields.finding.tagger.absolute()))
+        setup = _worker_setup(replace(task, run=task.run.absolute(), fields=fields))
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
             yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
 
