@@ -99,9 +99,10 @@ def test_rows_of_an_earlier_job_are_never_used(tmp_path: Path, monkeypatch: pyte
 def test_an_output_is_replaced_only_with_permission(tmp_path: Path) -> None:
     made = output(tmp_path)
     made.output.write_text("older")
-    for begin in ("new", "resume"):
-        with pytest.raises(InputError, match=r"out\.csv already exists; choose another"):
-            finish(output(tmp_path, begin), 1)
+    with pytest.raises(InputError, match=r"out\.csv already exists; choose another"):
+        finish(output(tmp_path), 1)
+    with output(tmp_path, "resume").opened(FINGERPRINT) as settled:
+        assert settled.is_settled
     assert names(tmp_path) == ["out.csv"]
     leave(output(tmp_path, "replace"), 1)
     assert made.output.read_text() == "older"

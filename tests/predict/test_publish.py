@@ -100,8 +100,8 @@ def test_killed_at_any_change_while_it_publishes_it_can_be_resumed(
 
 def check_resumed(tmp_path: Path, form: OutputFormat, parquet: Any) -> None:
     made = output(tmp_path, "resume", form)
-    if not made.is_settled():
-        with made.opened(FINGERPRINT):
+    with made.opened(FINGERPRINT):
+        if not made.is_settled:
             assert made.summary.rows == 1
             made.publish()
     assert names(tmp_path) == ["out.csv", "out.csv.rejected.jsonl"]
@@ -113,10 +113,11 @@ def check_resumed(tmp_path: Path, form: OutputFormat, parquet: Any) -> None:
 def test_an_empty_folder_beside_an_output_is_no_job(tmp_path: Path) -> None:
     made = output(tmp_path, "resume")
     made.folder.mkdir()
-    assert not made.is_settled()
+    with made.opened(FINGERPRINT):
+        assert not made.is_settled
     made.output.write_text("complete")
-    assert not output(tmp_path).is_settled()
-    assert made.is_settled()
+    with made.opened(FINGERPRINT):
+        assert made.is_settled
     assert names(tmp_path) == ["out.csv"]
 
 
@@ -126,7 +127,6 @@ def test_a_job_that_was_to_replace_its_output_and_wrote_nothing_yet_is_begun_aga
     made.folder.mkdir()
     (made.folder / "job.json").write_bytes(_seal({"layout": 4, "replaces": True, "fingerprint": FINGERPRINT}))
     for moment in range(1, 5):  # killed again and again just as it begins
-        assert not output(tmp_path, "resume").is_settled()
         with pytest.MonkeyPatch.context() as patch:
             deadly(patch, moment)
             with pytest.raises(Killed):

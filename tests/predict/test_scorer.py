@@ -19,7 +19,8 @@ from pssa.errors import InputError
 from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
 from pssa.predict import Scoring
-from pssa.predict.scorer import Scorer, default_window_rows, open_scorer
+from pssa.predict.job import default_window_rows
+from pssa.predict.scorer import Scorer, open_scorer
 from pssa.runs.answers import Answer, Question
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Protocol
 
 from pssa.errors import InputError, setting
-from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered, overlap_ordered
+from pssa.execution import (
+    ProcessPool,
+    RayPool,
+    ThreadPool,
+    WorkerPool,
+    WorkerSetup,
+    connect_ray,
+    map_ordered,
+    overlap_ordered,
+)
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import Scorer, Scoring, open_scorer
@@ -73,11 +82,8 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        if (
-            self.has_helpers
-            and not (task.fields.finding or task.scoring.saliency is not None)
-            and task.scoring.chosen_device != "cpu"
-        ):
+        is_plain = task.fields.finding is None and task.scoring.saliency is None
+        if self.has_helpers and is_plain and task.scoring.chosen_device != "cpu":
             from pssa.predict.beside_gpu import score_beside
 
             return score_beside(task)
@@ -104,8 +110,7 @@ class ProcessEngine(Engine):
         """
         # An error in the run is raised here and not in each worker.
         task.open_scorer()
-        with ProcessPool(self.workers, _worker_setup(task)) as pool:
-            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
+        yield from _score_in_workers(task, partial(ProcessPool, self.workers))
 
 
 @dataclass(frozen=True)
@@ -150,9 +155,8 @@ class RayEngine(Engine):
         fields = task.fields
         if fields.finding and fields.finding.tagger:
             fields = replace(fields, finding=replace(fields.finding, tagger=fields.finding.tagger.absolute()))
-        setup = _worker_setup(replace(task, run=task.run.absolute(), fields=fields))
-        with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
-            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
+        task = replace(task, run=task.run.absolute(), fields=fields)
+        yield from _score_in_workers(task, partial(RayPool, self.actors or max(1, usual), n_cpus=_ACTOR_CPUS))
 
 
 def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
@@ -170,8 +174,10 @@ def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: Outp
         yield from map_ordered(pool, partial(scorer.score, output_format=output_format), windows)
 
 
-def _worker_setup(task: ScoringTask) -> WorkerSetup:
-    return WorkerSetup(_open_worker, (replace(task, sources=()),), uses_gpu=task.scoring.chosen_device != "cpu")
+def _score_in_workers(task: ScoringTask, open_pool: Callable[..., WorkerPool]) -> Generator[Window]:
+    setup = WorkerSetup(_open_worker, (replace(task, sources=()),), uses_gpu=task.scoring.chosen_device != "cpu")
+    with open_pool(setup=setup) as pool:
+        yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
 
 
 _worker: dict[str, Scorer] = {}  # what a worker process holds

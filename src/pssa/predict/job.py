@@ -31,7 +31,7 @@ from pssa.predict.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerpri
 from pssa.predict.output import Output, PartialOutput, open_standard_output
 from pssa.predict.output_format import OutputFormat, choose_output_format
 from pssa.predict.rows import OutputFields, Summary
-from pssa.predict.scorer import Scoring, default_window_rows
+from pssa.predict.scorer import Scoring
 from pssa.predict.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
 from pssa.predict.window import Window
 from pssa.runs.answers import UNCERTAIN
@@ -193,11 +193,6 @@ def _carry_out(
     partial_output = PartialOutput(
         format=output_format, output=_follow(Path(job.output)), rejected=_follow(job.rejected_path), begin=job.begin
     )
-    if to_file and partial_output.is_settled():
-        found = f"{job.output} exists and there is no unfinished job; nothing was done"
-        advice = f"it may come from another job: {REPLACE} scores the rows again"
-        warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
-        return Summary(existed=True)
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         rejected = partial_output.rejected if job.errors == "skip" else None
@@ -207,6 +202,11 @@ def _carry_out(
             else open_standard_output(output_format, rejected, job.begin) as output,
             _resume_hints(output),
         ):
+            if partial_output.is_settled:
+                found = f"{job.output} exists and there is no unfinished job; nothing was done"
+                advice = f"it may come from another job: {REPLACE} scores the rows again"
+                warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
+                return Summary(existed=True)
             if sources and not output.is_complete:
                 n_rows, begun = _window_rows(job, fields), (output.position, output.columns)
                 task = ScoringTask(job.run, job.scoring, sources, n_rows, output_format, fields, *begun)
@@ -225,6 +225,15 @@ def _carry_out(
             why = f"all {output.summary.rejected} are invalid; {job.rejected_path} says why"
         warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
     return output.summary
+
+
+def default_window_rows(model: str, device: str) -> int:
+    """Return how many rows a window has; on a CPU few enough for all cores to have one."""
+    from pssa import models
+
+    if device != "cpu":
+        return 4096
+    return 512 if models.uses_encoder(model) else 2048
 
 
 def _window_rows(job: Job, fields: OutputFields) -> int:

@@ -113,6 +113,7 @@ class PartialOutput(Output):
     rejected: Path  # the file of rejected rows
     begin: str = "new"  # or "resume", or "replace" what exists
     replaces: bool = False  # whether existing files may be replaced, now or when the job began
+    is_settled: bool = False  # whether a job to be resumed has its output and nothing left to do
 
     @property
     def folder(self) -> Path:
@@ -129,28 +130,9 @@ class PartialOutput(Output):
         """Whether somebody has removed the folder of an unfinished job."""
         return not (self.folder / _JOB).exists()
 
-    def is_settled(self) -> bool:
-        """Return whether a job to be resumed has its output and nothing left to do; remove what a kill at its very end left.
-
-        :raises RunError: if another process is writing it.
-        """
-        if self.begin != "resume" or not self.output.is_file():
-            return False
-        if not self.folder.exists():
-            return True
-        with self._locked():
-            job, progress = self._load_job()
-            if progress:  # the rows have got their own name
-                is_settled = progress["is_complete"] and not (self.folder / _ROWS).exists()
-            else:  # somebody else has written the output, unless it was to be replaced
-                is_settled = not job.get("replaces", False)
-            if is_settled:
-                self.clear()
-        return is_settled
-
     @contextmanager
     def opened(self, fingerprint: Mapping[str, Any]) -> Iterator[PartialOutput]:
-        """Begin or resume the job. Its windows are kept whatever happens.
+        """Begin or resume the job, unless it is to be resumed and is settled. Its windows are kept whatever happens.
 
         :raises InputError: if a file exists that must not be replaced, or the folder holds another job.
         :raises RunError: if another process is writing it.
@@ -163,6 +145,14 @@ class PartialOutput(Output):
                 raise InputError(f"{self.folder} holds an unfinished job with {n_rows} rows; {advice}")
             # Whoever resumes a job may replace what it was allowed to replace when it began.
             self.replaces = self.begin == "replace" or (self.begin == "resume" and job.get("replaces", False))
+            if self.begin == "resume" and self.output.is_file():
+                # Its rows have got their own name, or somebody else has written the output.
+                is_published = progress and progress["is_complete"] and not (self.folder / _ROWS).exists()
+                self.is_settled = bool(is_published or not (progress or self.replaces))
+            if self.is_settled:
+                self.clear()  # what a kill at its very end left
+                yield self
+                return
             try:
                 if progress:
                     self._resume(job, progress, fingerprint)

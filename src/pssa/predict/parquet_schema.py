@@ -191,18 +191,14 @@ def _array(values: Sequence[Any]) -> Any:
 
     if not isinstance(values[0], ArrowCell):
         return pyarrow.array(values)
+    slices = []
     # Neighbours of a batch are one slice of it.
-    runs = groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0]))
-    cells = ([cell for _, cell in run] for _, run in runs)
-    return pyarrow.concat_arrays([_slice(run[0], len(run)) for run in cells])
-
-
-def _slice(first: ArrowCell, count: int) -> Any:
-    from pyarrow import types
-
-    found = first.batch.column(first.column).slice(first.row, count)
-    # Batches have dictionaries of their own, and other inputs may have none.
-    return found.dictionary_decode() if types.is_dictionary(found.type) else found
+    for _, run in groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0])):
+        cells = [cell for _, cell in run]
+        found = cells[0].batch.column(cells[0].column).slice(cells[0].row, len(cells))
+        # Batches have dictionaries of their own, and other inputs may have none.
+        slices.append(found.dictionary_decode() if pyarrow.types.is_dictionary(found.type) else found)
+    return pyarrow.concat_arrays(slices)
 
 
 def _replace_surrogates(value: Any) -> Any:

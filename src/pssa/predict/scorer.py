@@ -64,15 +64,6 @@ class Scoring:
         return choose_device("auto").type
 
 
-def default_window_rows(model: str, device: str) -> int:
-    """Return how many rows a window has; on a CPU few enough for all cores to have one."""
-    from pssa import models
-
-    if device != "cpu":
-        return 4096
-    return 512 if models.uses_encoder(model) else 2048
-
-
 @dataclass(frozen=True)
 class Scorer:
     """What answers rows, and what is written of them."""

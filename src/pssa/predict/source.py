@@ -67,7 +67,9 @@ class Source:
                 if isinstance(event, Problem) and event.last:
                     raise InputError.at(self.title, event.line, event.message)
                 if self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
-                    n_rows = n_rows or _count_rows(self.name)
+                    from pyarrow import parquet
+
+                    n_rows = n_rows or parquet.read_metadata(self.name).num_rows
                     watch(self.size * event.line // n_rows)
                 yield event
         except EmptyFile:
@@ -157,10 +159,10 @@ def peeked_files(inputs: Sequence[str]) -> list[InputFile]:
 
 def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
     """Return the style of the first file that is CSV, so that a program that wrote it opens what is made of it."""
-    source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
-    if source is None:
+    tables = [source for source in sources if source.format == "csv" and not source.is_stream]
+    if not tables:
         return CsvStyle(has_bom=any(source.format == "excel" for source in sources))
-    file = _WatchedFile(Path(source.name), source.encoding)
+    file = _WatchedFile(Path(tables[0].name), tables[0].encoding)
     try:
         delimiter = CsvHeader.read(content for _, content in read_text_leniently(file)).delimiter
         return CsvStyle(delimiter, begins_with_bom(file))
@@ -200,13 +202,6 @@ def _size_and_time(path: Path) -> tuple[int, int]:
     """Return the size and the time of a file, by which a change is noticed; a folder has no size."""
     known = path.stat()
     return known.st_size if path.is_file() else 0, known.st_mtime_ns
-
-
-def _count_rows(name: str) -> int:
-    """Return the number of rows of a Parquet file, which its reader has checked by now."""
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(name).num_rows)
 
 
 @dataclass(frozen=True)
