@@ -73,7 +73,9 @@ def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> No
         assert ours.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
 
 
-def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_scores_cost_no_more_runs_of_the_model_and_take_its_batches(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs, encode = list[int](), MemoryNetwork.encode
 
     def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
@@ -82,21 +84,10 @@ def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: 
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
     ask(open_scorer(run, Scoring(saliency="attention", device="cpu")), EXAMPLES)
-    assert runs == [len(EXAMPLES)]
+    ask(open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)), EXAMPLES)
+    assert runs == [len(EXAMPLES), 4, 4, 1]
     with pytest.raises(InputError, match="saliency 'self_attention' cannot explain"):
         open_scorer(run, Scoring(saliency="self_attention", device="cpu"))
-
-
-def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, encode = list[int](), MemoryNetwork.encode
-
-    def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
-        runs.append(len(batch.labels))
-        return encode(model, batch)
-
-    monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    ask(open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)), EXAMPLES)
-    assert runs == [4, 4, 1]
 
 
 @pytest.mark.filterwarnings("ignore:.*only a window around the aspect")

@@ -150,16 +150,6 @@ def test_a_quote_without_an_end_tells_how_many_lines_it_took_and_ends_the_job_af
         list(source.events(lambda read: None))
 
 
-def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("sep=|\ntext|aspect\na, screen|screen\nodd\n")
-    row, problem = find_sources([str(path)], None)[0].events(lambda read: None)
-    assert isinstance(row, Row)
-    assert (row.line, row.fields) == (3, {"text": "a, screen", "aspect": "screen"})
-    assert isinstance(problem, Problem)
-    assert problem.line == 4
-
-
 @pytest.mark.parametrize(("encoding", "has_bom"), [("utf-8", False), ("utf-8-sig", True), ("utf-16", True)])
 def test_the_style_of_a_table_is_that_of_the_first(tmp_path: Path, encoding: str, has_bom: bool) -> None:
     path = tmp_path / "in.csv"
