@@ -176,15 +176,12 @@ def through(job: Job, tmp_path: Path) -> Job:
     return replace(job, inputs=(str(tmp_path / "in.parquet"),), output=str(tmp_path / "out.parquet"))
 
 
-def test_values_and_their_kinds_stay(through: Job) -> None:
-    predict(through, LocalEngine())
-    assert same(parquet.read_table(through.output), typed_table(10))
-
-
-def test_they_stay_where_a_job_is_resumed(through: Job) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        predict(through, Stopping(1, KeyboardInterrupt()))
-    predict(replace(through, begin="resume"), LocalEngine())
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_values_and_their_kinds_stay(through: Job, is_resumed: bool) -> None:
+    if is_resumed:
+        with pytest.raises(KeyboardInterrupt):
+            predict(through, Stopping(1, KeyboardInterrupt()))
+    predict(replace(through, begin="resume" if is_resumed else "new"), LocalEngine())
     assert same(parquet.read_table(through.output), typed_table(10))
 
 

@@ -150,17 +150,6 @@ def row(line: int, text: str, **more: object) -> Row:
     return Row(line, {"text": text, "aspect": "screen", **more})
 
 
-def test_rows_are_scored_and_counted() -> None:
-    result = scored([row(1, "a screen"), row(2, "screen or screen"), row(3, "screen")])
-    assert [json.loads(line)["text"] for line in result.content.splitlines()] == [
-        "a screen",
-        "screen or screen",
-        "screen",
-    ]
-    assert result.summary == Summary(3, {"positive": 2, "negative": 1}, ambiguous=1)
-    assert (result.end, result.read, result.rejected, result.first_rejected) == ((0, 9), 70, b"", "")
-
-
 def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     rows: list[Row | Problem] = [
         Problem(1, "is no JSON", given="{"),
