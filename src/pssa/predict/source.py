@@ -118,8 +118,7 @@ def require_unchanged(sources: Sequence[Source]) -> None:
         except OSError as error:
             raise InputError(f"{source.title} has gone while it was read; get it again and {BEGIN_AGAIN}") from error
         if (size, modified) != (source.size, source.modified):
-            change = f"from {source.size} to {size} bytes" if size != source.size else "at the same size"
-            raise InputError(f"{source.title} has changed {change} while it was read; {BEGIN_AGAIN}")
+            raise InputError(f"{source.title} has changed while it was read; {BEGIN_AGAIN}")
 
 
 def find_sources(
