@@ -218,7 +218,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monke
 def test_a_disk_that_fills_up_at_the_end_costs_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = output(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "copyfileobj", disk_full)
+        patch.setattr(shutil, "copyfile", disk_full)
         with pytest.raises(OSError, match="No space left on device"):
             finish(made, 2, b"bad\n")
     assert names(tmp_path) == ["out.csv.part"]

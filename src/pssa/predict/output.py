@@ -14,6 +14,7 @@ that writes locks the folder.
 from __future__ import annotations
 
 import filecmp
+import glob
 import gzip
 import hashlib
 import json
@@ -219,12 +220,15 @@ class PartialOutput(Output):
             ready = self.folder / _ROWS
         self._publish_rejected()
         # Last: whoever sees the output sees a complete job.
-        publish_file(ready, self.output, self.replaces)
+        _require_own(self.output, ready, self.replaces)
+        ready.replace(self.output)
+        sync_folder(self.output.parent)
         self.clear()
 
     def clear(self) -> None:
         """Remove the job, and the folder if nobody else has put files there."""
-        self._rejected_copy.unlink(missing_ok=True)
+        for part in self.rejected.parent.glob(f".{glob.escape(self.rejected.name)}.*.part"):
+            part.unlink(missing_ok=True)  # which a killed process did not rename
         self._remove()
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
@@ -277,25 +281,12 @@ class PartialOutput(Output):
             raise InputError(f"{self.output} {error.message}; {kept}") from error
 
     def _publish_rejected(self) -> None:
-        if self.summary.rejected:
-            copy = self._rejected_copy
-            try:
-                copy.unlink(missing_ok=True)
-                with (self.folder / _REJECTED).open("rb") as source, copy.open("xb") as file:
-                    shutil.copyfileobj(source, file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                publish_file(copy, self.rejected, self.replaces)
-            finally:
-                copy.unlink(missing_ok=True)
+        if self.summary.rejected:  # the file may lie on another disk
+            _require_own(self.rejected, self.folder / _REJECTED, self.replaces)
+            with atomic_path(self.rejected) as part:
+                shutil.copyfile(self.folder / _REJECTED, part)
         elif self.replaces:
             self.rejected.unlink(missing_ok=True)
-
-    @property
-    def _rejected_copy(self) -> Path:
-        """A name beside the file of rejected rows, which may lie on another disk; no other output has the same."""
-        key = hashlib.sha256(str(self.output.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        return self.rejected.with_name(f".{self.rejected.name}.{key}.part")
 
     def _save_progress(self) -> None:
         progress = {
@@ -382,16 +373,14 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
             rejected.unlink(missing_ok=True)
 
 
-def publish_file(ready: Path, target: Path, replaces: bool) -> None:
-    """Give a file, which lies on the same disk, its own name; doing it again after a kill changes nothing.
+def _require_own(target: Path, ready: Path, replaces: bool) -> None:
+    """Refuse to replace a file without permission; the same one was published before a kill.
 
-    :raises InputError: if another file has the name and must not be replaced.
+    :raises InputError: if another file has the name.
     """
-    is_other = target.exists() and not (target.is_file() and filecmp.cmp(ready, target, shallow=False))
-    if is_other and not replaces:
+    is_own = replaces or not target.exists() or (target.is_file() and filecmp.cmp(ready, target, shallow=False))
+    if not is_own:
         raise _appeared(target)
-    ready.replace(target)
-    sync_folder(target.parent)
 
 
 def _appeared(target: Path) -> InputError:
