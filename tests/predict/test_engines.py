@@ -50,38 +50,6 @@ def positive(questions: Sequence[Question]) -> list[list[Answer]]:
     return [[Answer("positive", {"positive": 1.0}, "screen", 0, 6)] for _ in questions]
 
 
-def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way() -> None:
-    begun, done = list[int](), list[int]()
-
-    def source() -> Iterator[Window]:
-        for number in range(12):
-            begun.append(number)
-            yield Window("in", (0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
-
-    def slow_at_first(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
-        time.sleep(0.02 if len(done) < 2 else 0)
-        return lambda: positive(questions)
-
-    for result in score_windows(source(), Scorer(slow_at_first, n_threads=3), OutputFormat("json_lines")):
-        done.append(result.end[1])
-        assert len(begun) - len(done) <= 4  # three threads, and one that waits
-    assert done == list(range(12))
-
-
-def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> None:
-    threads, before = torch.get_num_threads(), set(threading.enumerate())
-
-    def broken(questions: Sequence[Question]) -> Callable[[], list[list[Answer]]]:
-        assert torch.get_num_threads() == 1
-        raise RuntimeError("broken")
-
-    windows = [Window("in", (0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
-    with pytest.raises(RuntimeError, match="broken"):
-        list(score_windows(iter(windows), Scorer(broken, n_threads=2), OutputFormat("json_lines")))
-    assert torch.get_num_threads() == threads
-    assert not set(threading.enumerate()) - before
-
-
 def test_bytes_are_the_same_while_a_gpu_computes(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = write_rows(tmp_path / "in.jsonl", sentences(100))
     rows.write_text(rows.read_text("utf-8") + '{"text": "a bad one", "aspect": "missing"}\n', "utf-8")

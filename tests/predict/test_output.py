@@ -211,6 +211,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monke
         patch.setattr(os, "fsync", disk_full)
         with pytest.raises(OSError, match=r"No space left on device: .*/rows'$"):
             made_again.append(result(2))
+        assert made_again.n_kept == 1
     finish(output(tmp_path, "resume"), 2)
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
 

@@ -124,7 +124,7 @@ class PartialOutput(Output):
     @property
     def n_kept(self) -> int:
         """Rows after which the job can be resumed; 0 if somebody has removed the folder."""
-        return 0 if self.is_removed else self.summary.rows
+        return int(self._load(_PROGRESS).get("summary", {"rows": 0})["rows"])
 
     @property
     def is_removed(self) -> bool:
