@@ -258,16 +258,16 @@ class _Work:
         output_format = replace(choose_output_format(str(path), None, self.labels).styled(style), escape_formulas=True)
         no_rejected = path.with_name(f".{path.name}.rejected")
         output = PartialOutput(format=output_format, output=path, rejected=no_rejected, begin="replace")
-        mentions = (each for each in self._mentions(scored) if isinstance(each, Mention))
+        left = (
+            {name: value for name, value in each.fields.items() if name != "explanation"}
+            | {"aspect_group": OVERALL if each.is_overall else groups.of(each.aspect)}
+            | {"driver": each.driver, IS_MENTION: not each.is_opinion}
+            for each in self._mentions(scored)
+            if isinstance(each, Mention)
+        )
         columns: tuple[str, ...] = ()
         with output.opened({}):
-            while part := list(islice(mentions, _ROWS_AT_ONCE)):
-                rows = [
-                    {name: value for name, value in each.fields.items() if name != "explanation"}
-                    | {"aspect_group": OVERALL if each.is_overall else groups.of(each.aspect)}
-                    | {"driver": each.driver, IS_MENTION: not each.is_opinion}
-                    for each in part
-                ]
+            while rows := list(islice(left, _ROWS_AT_ONCE)):
                 columns = columns or tuple(rows[0])
                 if misfit := next(filter(None, (output_format.find_misfit(row, columns) for row in rows)), ""):
                     raise InputError(f"{path}: {misfit}")
@@ -303,7 +303,7 @@ class _Work:
 
     def _look_ahead(self, columns: Columns) -> None:
         """Check, by the first rows, that the columns exist and the dates can be read."""
-        events = (event for source in self.sources for event in source.events(lambda read: None))
+        events = (event for source in self.sources for event in source.events())
         rows = list(islice((event for event in events if isinstance(event, Row)), _ROWS_SEARCHED))
         found = list(dict.fromkeys(name for row in rows for name in row.given))
         by, date = (_find_column(getattr(self.job, option), option, found) for option in ("by", "date"))

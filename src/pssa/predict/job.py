@@ -142,7 +142,7 @@ def _lacks_aspects(job: Job) -> bool:
     for source in sources:
         if source.is_stream:
             return False
-        rows = (event for event in source.events(lambda read: None) if isinstance(event, Row))
+        rows = (event for event in source.events() if isinstance(event, Row))
         if (row := next(rows, None)) is not None:
             return bool(row.fields.get("text")) and not has_aspect(row.fields)
     return False

@@ -54,7 +54,7 @@ class Source:
         """What errors and rejected rows call it."""
         return "standard input" if self.name == STANDARD else self.name
 
-    def events(self, watch: Watch) -> Iterator[Event]:
+    def events(self, watch: Watch | None = None) -> Iterator[Event]:
         """Yield what is in it, in its order.
 
         :raises InputError: if it cannot be read, or not to its end.
@@ -66,7 +66,7 @@ class Source:
                 # A problem after which nothing can be read is not a row that could be skipped.
                 if isinstance(event, Problem) and event.last:
                     raise InputError.at(self.title, event.line, event.message)
-                if self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
+                if watch and self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
                     from pyarrow import parquet
 
                     n_rows = n_rows or parquet.read_metadata(self.name).num_rows
