@@ -128,7 +128,7 @@ if __name__ == "__main__":
     from pssa.predict import job
 
     seed, step, folder, output, *words = sys.argv[1:]
-    job.default_window_rows = lambda model, device: ROWS  # type: ignore[attr-defined]
+    job.default_window_rows = lambda model, device: ROWS
     dying = Dying(Path(folder), output, words)
     changes = dying.carry_through(int(step), random.Random(int(seed)))
     print(json.dumps({"changes": changes, "kills": dying.kills, "wrong": dying.wrong}))

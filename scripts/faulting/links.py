@@ -109,7 +109,7 @@ def in_outputs(lab: Lab, check: Check) -> None:
     """The folder of an unfinished output."""
     run = serving(lab)
     output = lab.folder / "parted" / "out.jsonl"
-    for name in ("", "job.json", "window-00000000-00000001"):
+    for name in ("", "job.json", "progress.json", "rows"):
         for kind, plant in _PLANTS.items():
             shutil.rmtree(output.parent, ignore_errors=True)
             output.parent.mkdir()

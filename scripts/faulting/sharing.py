@@ -139,7 +139,7 @@ def _predicting(lab: Lab, words: tuple[str | Path, ...], *outputs: Path) -> subp
         for path in outputs:
             path.unlink(missing_ok=True)
 
-    return _stopped(lambda: lab.start(*words), lambda: any(Path(f"{outputs[0]}.part").glob("window-*")), clear)
+    return _stopped(lambda: lab.start(*words), Path(f"{outputs[0]}.part", "progress.json").exists, clear)
 
 
 def _stopped(

@@ -1,4 +1,4 @@
-"""Targets of the room `predict`: inputs of a job, into each format of output, and a window of an unfinished job."""
+"""Targets of the room `predict`: inputs of a job, into each format of output, and the progress of an unfinished job."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pssa.data import embedded
 from pssa.data.formats import FORMATS
 from pssa.predict import FindingOptions, Job, Scoring, predict
 from pssa.predict.engines import ScoringTask
+from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import Scorer, open_scorer
 from pssa.predict.window import Window
 from pssa.runs.training_run import write_run
@@ -30,6 +31,7 @@ __all__ = ["NAMED", "ON_CPU", "OneThreadEngine", "bulk_targets"]
 _COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "note")
 _OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
 _BEGUN = "begun"  # the part of a job as it was left
+_PROGRESS = "progress.json"
 ON_CPU = Scoring(device="cpu", batch_size=8)
 NAMED = FindingOptions(names=("screen", "the", "battery life"), keep_empty=True)
 
@@ -52,7 +54,8 @@ class OneThreadEngine:
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield scored windows."""
         for window in islice(task.windows(), self.most):
-            yield replace(self.scorer, finding=task.finding).score(window, task.output_format)
+            fields = replace(task.fields, saliency=self.scorer.fields.saliency)
+            yield replace(self.scorer, fields=fields).score(window, task.output_format)
         if self.most is not None:
             raise _Left
 
@@ -76,9 +79,9 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
         found[f"bulk/raw {name}"] = Target(_scoring(run, name, NAMED), (sound[kind],), grown=grown, share=0.25)
     for name in ("out.jsonl", "out.parquet"):
         left = _left(run, folder / f"left-{name}", name)
-        header, _, _ = _window(left / f"{name}.part").read_bytes().partition(b"\n")
-        found[f"bulk/window of {name}"] = Target(
-            _resuming(run, left, name), (header,), grown=json_document(json.loads(header)), share=0.25
+        progress = (left / f"{name}.part" / _PROGRESS).read_bytes()
+        found[f"bulk/progress of {name}"] = Target(
+            _resuming(run, left, name), (progress,), grown=json_document(json.loads(progress)), share=0.25
         )
     return found
 
@@ -88,7 +91,7 @@ def _scoring(run: Path, name: str, finding: FindingOptions | None = None) -> Cal
     found = finding or FindingOptions()
 
     def prepare(folder: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, ON_CPU, NAMED))
+        engine = OneThreadEngine(open_scorer(run, ON_CPU, OutputFields(NAMED)))
 
         def attack(content: bytes) -> None:
             (folder / name).write_bytes(content)
@@ -123,7 +126,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
     for part in (1, 2):
         (folder / f"in{part}.jsonl").write_bytes(FORMATS.module("json_lines").encode(CORPUS))
     with suppress(_Left):
-        predict(_job(run, folder, name, "new"), OneThreadEngine(open_scorer(run, ON_CPU, NAMED), 1))
+        predict(_job(run, folder, name, "new"), OneThreadEngine(open_scorer(run, ON_CPU, OutputFields(NAMED)), 1))
     # Those who go on with it may finish it, and others come after them.
     shutil.copytree(folder / f"{name}.part", folder / _BEGUN)
     return folder
@@ -131,26 +134,19 @@ def _left(run: Path, folder: Path, name: str) -> Path:
 
 def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
     def prepare(_: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, ON_CPU, NAMED))
+        engine = OneThreadEngine(open_scorer(run, ON_CPU, OutputFields(NAMED)))
 
         def attack(content: bytes) -> None:
             shutil.rmtree(left / f"{name}.part", ignore_errors=True)
             for old in (left / name, left / f"{name}.rejected.jsonl"):
                 old.unlink(missing_ok=True)
             shutil.copytree(left / _BEGUN, left / f"{name}.part")
-            window = _window(left / f"{name}.part")
-            _, _, body = window.read_bytes().partition(b"\n")
-            window.write_bytes(content + b"\n" + body)
+            (left / f"{name}.part" / _PROGRESS).write_bytes(content)
             predict(_job(run, left, name, "resume"), engine)
 
         return attack
 
     return prepare
-
-
-def _window(folder: Path) -> Path:
-    (path,) = folder.glob("window-*")
-    return path
 
 
 def _job(run: Path, folder: Path, name: str, begin: str) -> Job:

@@ -19,6 +19,7 @@ from pssa.cli.try_ import as_dict, judge, show
 from pssa.data import embedded
 from pssa.insights.grouping import read_groups
 from pssa.insights.job import InsightsJob, make_insights
+from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import open_scorer
 from pssa.runs import load
 from pssa.runs.training_run import write_run
@@ -49,7 +50,9 @@ def command_targets(folder: Path) -> dict[str, Target]:
 
 def _surveying(run: Path) -> Callable[[Path], Attack]:
     def prepare(folder: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, replace(ON_CPU, saliency=""), NAMED))  # with the usual saliency
+        engine = OneThreadEngine(
+            open_scorer(run, replace(ON_CPU, saliency=""), OutputFields(NAMED))
+        )  # with the usual saliency
 
         def attack(content: bytes) -> None:
             (folder / "case.csv").write_bytes(content)

@@ -6,9 +6,9 @@ from typing import Any
 
 from pssa.data.tokenize import tokenize
 from pssa.evaluation.shares import ShareEstimator
-from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
+from pssa.insights.aggregate import Survey, Tally
 from pssa.insights.dates import DateColumn
-from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
+from pssa.insights.findings import Findings, find
 from pssa.insights.grouping import group
 from pssa.insights.mentions import EmptyReview, Mention
 
@@ -26,11 +26,10 @@ def mention(text: str, aspect: str, label: str = "negative", review: int = 1, **
 
 def findings(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> Findings:
     """Both passes, and what they say."""
-    dates = DateColumn(date) if date else None
-    found = survey(mentions, Survey(by, dates))
-    groups = group(found.spellings)
-    values = select_values(found.values)
-    calendar = dates.calendar if dates else None
-    periods = period_reader(dates, calendar) if dates and calendar else None
-    counted = Tally(LABELS, groups, select_aspects(groups.totals), by, frozenset(values), periods)
-    return Analyst(found, tally(mentions, counted), ShareEstimator(), values, calendar).find()
+    survey = Survey(by, DateColumn(date) if date else None)
+    for one in mentions:
+        survey.add(one)
+    tally = Tally(survey, LABELS, group(survey.spellings))
+    for one in mentions:
+        tally.add(one)
+    return find(tally, ShareEstimator())

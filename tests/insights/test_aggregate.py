@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.evaluation.shares import ShareEstimator
-from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
-from pssa.insights.findings import WHOLE, select_aspects
+from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words, select_aspects
+from pssa.insights.findings import WHOLE
 from pssa.insights.mentions import OVERALL, EmptyReview, Mention
 from pssa.insights.page import ErrorRates
 
@@ -49,7 +49,7 @@ def test_nothing_is_lost_or_counted_twice(mentions: list[Mention | EmptyReview])
     assert sum(one.total for one in (*found.aspects, *found.rest)) == len(known)
     assert found.survey.n_empty == len(mentions) - len(known)
     if dated:
-        assert sum(part.total for part in found.whole.periods) == len(dated) == len(known) - found.n_undated
+        assert sum(part.total for part in found.whole.periods) == len(dated) == len(known) - found.tally.n_undated
     assert sum(part.total for part in found.whole.values) == sum(bool(one.fields["branch"]) for one in known)
     for aspect in (*found.aspects, *found.rest):
         assert sum(one.count for one in aspect.labels) == aspect.total

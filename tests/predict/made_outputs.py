@@ -5,27 +5,32 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from pssa.predict.output import PartialOutput
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.partial_output import PartialOutput
-from pssa.predict.rows import Summary
+from pssa.predict.rows import Summary, WrittenRow
 from pssa.predict.window import Window
 
 FINGERPRINT = {"the run": "ab", "saliency": None}
 CSV = OutputFormat("csv")
 
 
-def result(number: int, rejected: bytes = b"") -> Window:
-    content = CSV.encode([{"n": number}], ("n",))
-    summary = Summary(1, {"positive": 1}, rejected=len(rejected.splitlines()))
-    return Window("in", (0, number), number, (), ("n",), "", content, rejected, summary)
+def result(number: int, rejected: bytes = b"", rows: int = 1) -> Window:
+    """A window that ends after so many events, and has a row with this number or none."""
+    content = CSV.encode([{"n": number}] * rows, ("n",))
+    others = Summary(rejected=len(rejected.splitlines()))
+    written = (WrittenRow(number, "positive"),) * rows
+    return Window(
+        "in", (0, number), number, columns=("n",), content=content, written=written, rejected=rejected, others=others
+    )
 
 
 class Killed(BaseException):
     """The end of a process, as far as a test can have it in its own."""
 
 
-def output(folder: Path, begin: str = "new", form: OutputFormat = CSV) -> PartialOutput:
-    return PartialOutput(folder / "out.csv", folder / "out.csv.rejected.jsonl", form, begin)
+def output(folder: Path, begin: str = "new", form: OutputFormat = CSV, rejected: Path | None = None) -> PartialOutput:
+    side = rejected or folder / "out.csv.rejected.jsonl"
+    return PartialOutput(format=form, output=folder / "out.csv", rejected=side, begin=begin)
 
 
 def leave(made: PartialOutput, windows: int, rejected: bytes = b"") -> None:
@@ -48,7 +53,3 @@ def finish(made: PartialOutput, upto: int, rejected: bytes = b"") -> Summary:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def windows_of(made: PartialOutput) -> list[Path]:
-    return sorted(made.folder.glob("window-*"))

@@ -66,7 +66,9 @@ class Stopped(Exception):
     """Stands in for a kill."""
 
 
-def test_a_stopped_job_resumes_to_its_output(tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_job_resumes_to_its_output_and_with_its_tagger_only(
+    tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pssa.predict.job._TAGGER_ROWS", 3)
     source = lines(tmp_path / "in.jsonl", [{"n": n, "text": REVIEW if n % 2 else "Never again!"} for n in range(20)])
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
@@ -81,24 +83,11 @@ def test_a_stopped_job_resumes_to_its_output(tagger: Path, tmp_path: Path, monke
     assert not out.exists()
     with pytest.raises(InputError, match="resume"):
         find_aspects(Job(tagger, (source,), str(out)))
+    with pytest.raises(InputError, match="run"):
+        find_aspects(Job(toy_tagger(tmp_path / "other", epochs=1), (source,), str(out), begin="resume"))
     assert find_aspects(Job(tagger, (source,), str(out), begin="resume")) == summary
     assert out.read_bytes() == whole.read_bytes()
     assert (summary.texts, summary.empty, summary.rows) == (20, 10, 20)
-
-
-def test_another_tagger_cannot_resume_a_job(tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.predict.job._TAGGER_ROWS", 3)
-    source = lines(tmp_path / "in.jsonl", [{"text": REVIEW} for _ in range(9)])
-
-    def stop(progress: Progress) -> None:
-        if progress.rows:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        find_aspects(Job(tagger, (source,), str(tmp_path / "out.jsonl")), stop)
-    other = toy_tagger(tmp_path / "other", epochs=1)
-    with pytest.raises(InputError, match="run"):
-        find_aspects(Job(other, (source,), str(tmp_path / "out.jsonl"), begin="resume"))
 
 
 def test_rows_that_cannot_be_used_stop_a_job_or_are_skipped(tagger: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.predict.made_jobs import Stopping
 from tests.predict.made_rows import read_rows, write_rows
 
 import pssa
-from pssa.errors import InputError, PssaWarning
+from pssa.errors import InputError
 from pssa.predict import FindingOptions, Job, LocalEngine, ProcessEngine, Scoring, predict
 from pssa.runs.run_names import starter_run
 
@@ -96,19 +96,8 @@ def test_every_format_holds_found_given_and_empty_rows(run: Path, tmp_path: Path
         import gzip
 
         found = [json.loads(line) for line in gzip.decompress(out.read_bytes()).splitlines()]
-    assert [row["aspect"] or "" for row in found] == [
-        "",
-        "",
-        "",
-        "Screen",
-        "front desk",
-        "screen",
-        "",
-        "fan",
-        "",
-        "",
-        "screen",
-    ]
+    aspects = ["", "", "", "Screen", "front desk", "screen", "", "fan", "", "", "screen"]
+    assert [row["aspect"] or "" for row in found] == aspects
     assert [bool(row["label"]) for row in found] == [bool(row["aspect"]) for row in found]
 
 
@@ -120,28 +109,6 @@ def test_a_column_for_aspects_may_be_missing_or_in_other_spelling(run: Path, tmp
         found = list(csv.DictReader(file))
     assert [(row["aspect"], row["from"]) for row in found] == [("screen", "4"), ("fan", "14")]
     assert list(found[0])[:4] == ["Review", "aspect", "from", "to"]
-
-
-def test_parquet_keeps_the_types_of_a_table_beside_found_aspects(run: Path, tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    table = pyarrow.table(
-        {
-            "stars": pyarrow.array([1, 2, 3], pyarrow.int8()),
-            "text": ["The screen.", "A fan.", "No."],
-            "aspect": [None, "fan", None],
-        }
-    )
-    parquet.write_table(table, tmp_path / "in.parquet")
-    job = Job(run, (str(tmp_path / "in.parquet"),), str(tmp_path / "out.parquet"), finding=NAMES)
-    predict(job, LocalEngine())
-    out = parquet.read_table(tmp_path / "out.parquet")
-    assert out.schema.field("stars").type == pyarrow.int8()
-    assert out.select(["stars", "aspect", "from"]).to_pylist() == [
-        {"stars": 1, "aspect": "screen", "from": 4},
-        {"stars": 2, "aspect": "fan", "from": 2},
-    ]
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -197,12 +164,6 @@ def test_texts_that_cannot_be_used_are_rejected_once(run: Path, tmp_path: Path) 
     summary = predict(job_of(run, tmp_path, rows, "csv", errors="skip"), LocalEngine())
     assert (summary.rows, summary.rejected) == (1, 6)
     assert [row["line"] for row in read_rows(tmp_path / "out.csv.rejected.jsonl")] == [2, 3, 4, 5, 6, 7]
-
-
-def test_a_job_that_finds_nothing_warns(run: Path, tmp_path: Path) -> None:
-    with pytest.warns(PssaWarning, match="no aspect"):
-        summary = predict(job_of(run, tmp_path, ROWS[1:2]), LocalEngine())
-    assert (summary.rows, summary.texts, summary.empty) == (0, 1, 1)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sys
 import warnings
 from collections.abc import Generator
@@ -23,7 +22,6 @@ from pssa.data.io import stream, write
 from pssa.errors import InputError
 from pssa.predict import Job, LocalEngine, Progress, predict
 from pssa.predict.engines import ScoringTask
-from pssa.predict.job import _follow
 from pssa.predict.window import Window
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -228,19 +226,6 @@ def test_what_is_written_as_csv_is_read_again(job: Job, tmp_path: Path, form: st
     (row,) = stream(tmp_path / "out.csv")
     again = example_from_fields(row.fields, ordinal_required=False)
     assert (again.spans, again.tags) == (words, ("hard", "new"))
-
-
-def test_a_symbolic_link_stands_for_the_file_that_it_means(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    link, target = tmp_path / "link.csv", tmp_path / "real" / "out.csv"
-    link.symlink_to(Path("real") / "out.csv")
-    assert _follow(link) == target.resolve()  # which does not exist yet
-    target.write_text("older")
-    assert _follow(link) == target.resolve()
-    assert _follow(Path("plain.csv")) == Path("plain.csv")
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "to-pipe").symlink_to("pipe")
-    assert _follow(tmp_path / "to-pipe") == tmp_path / "to-pipe"  # to be refused under this name
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("out.csv", ";"), ("out.tsv", "\t")])

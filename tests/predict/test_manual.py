@@ -1,4 +1,4 @@
-"""Commands that the manual of bulk scoring shows can be given."""
+"""The recipe of the manual for a cluster has a command that can be given."""
 
 from __future__ import annotations
 
@@ -12,13 +12,6 @@ import pytest
 from pssa.cli import build_parser
 
 MANUAL = (Path(__file__).parents[2] / "docs" / "how-to" / "score-many-rows.md").read_text()
-
-
-def test_every_command_is_one() -> None:
-    shown = re.findall(r"(?:^\$ |\| )(pssa predict [^|\n]+)", MANUAL, re.MULTILINE)
-    assert len(shown) >= 3
-    for command in shown:
-        build_parser().parse_args(shlex.split(command)[1:])
 
 
 def test_the_recipe_for_kubernetes_is_a_job_with_a_command_that_can_be_given() -> None:

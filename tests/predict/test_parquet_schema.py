@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.predict.made_rows import read_rows, sentences, write_rows
 
 from pssa.errors import InputError
 from pssa.predict import Job, LocalEngine, Summary, parquet_schema, predict
-from pssa.predict.parquet_schema import encode, fit, join, read_tables
+from pssa.predict.parquet_schema import encode, fit, join, read_tables, widen
+from pssa.predict.rows import WrittenRow
 from pssa.predict.window import Window
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -23,18 +25,17 @@ parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("small_windows")
 
 
-def widen(schema: bytes, content: bytes, before: Sequence[bytes] = ()) -> bytes:
-    (table,) = read_tables(content)
-    return parquet_schema._Fitting(schema, lambda: iter(before))._widen(table)
+def table(rows: Sequence[dict[str, Any]]) -> Any:
+    (found,) = read_tables(BytesIO(encode(rows)))
+    return found
 
 
 def joined(tmp_path: Path, *windows: list[dict[str, Any]]) -> Any:
-    schema, contents = b"", list[bytes]()
+    schema, tables = b"", list[Any]()
     for rows in windows:
-        content = encode(rows)
-        schema = widen(schema, content, contents)
-        contents.append(content)
-    join(contents, tmp_path / "out.parquet", schema)
+        schema = widen(schema, table(rows), tables)
+        tables.append(table(rows))
+    join(tables, tmp_path / "out.parquet", schema)
     return parquet.ParquetFile(tmp_path / "out.parquet")
 
 
@@ -78,9 +79,9 @@ def test_a_column_of_several_kinds_is_refused_as_soon_as_it_is_met(tmp_path: Pat
         joined(tmp_path, [{"n": 1}], [{"n": "one"}])
     with pytest.raises(InputError, match="cannot be written as Parquet"):
         joined(tmp_path, [{"n": {}}])
-    floating = widen(b"", encode([{"n": 0.5}]))
+    floating = widen(b"", table([{"n": 0.5}]), [])
     with pytest.raises(InputError, match="cannot be written as Parquet"):
-        join([encode([{"n": LARGE}])], tmp_path / "out.parquet", floating)
+        join([table([{"n": LARGE}])], tmp_path / "out.parquet", floating)
 
 
 LARGE = 2**53 + 1  # no floating number is it
@@ -89,9 +90,8 @@ LARGE = 2**53 + 1  # no floating number is it
 @pytest.mark.parametrize("wrap", [lambda n: n, lambda n: [n], lambda n: {"deep": [n]}])
 def test_integers_that_would_be_rounded_are_refused_at_once(tmp_path: Path, wrap: Callable[[Any], Any]) -> None:
     for numbers in ((LARGE, 0.5), (0.5, LARGE)):
-        windows = [[{"n": wrap(number)}] for number in numbers]
-        first, second = (encode(window) for window in windows)
-        schema = widen(b"", first)
+        first, second = (table([{"n": wrap(number)}]) for number in numbers)
+        schema = widen(b"", first, [])
         with pytest.raises(InputError, match=r"as Parquet \(.*9007199254740993.*\)"):
             widen(schema, second, [first])
     assert joined(tmp_path, [{"n": wrap(1)}], [{"n": wrap(0.5)}]).read().num_rows == 2
@@ -99,19 +99,14 @@ def test_integers_that_would_be_rounded_are_refused_at_once(tmp_path: Path, wrap
 
 def window(*streams: Sequence[Any]) -> Window:
     """Rows with these numbers, from line 1 on, the second of them doubtful."""
-    content = b"".join(encode([{"n": value, "label": "a"} for value in values]) for values in streams)
+    content = b"".join(encode([{"n": value} for value in values]) for values in streams)
     count = sum(map(len, streams))
-    summary = Summary(count, {"a": count}, ambiguous=1)
-    lines = tuple(range(1, count + 1))
-    return Window("in", (0, count), 0, (), (), "", content, b"", summary, "", lines, frozenset({1}))
+    written = tuple(WrittenRow(line, "a", line == 2) for line in range(1, count + 1))
+    return Window("in", (0, count), content=content, written=written)
 
 
-def held(result: Window) -> list[Any]:
-    return [value for one in read_tables(result.content) for value in one["n"].to_pylist()]
-
-
-def rejected(result: Window) -> list[int]:
-    return [json.loads(line)["line"] for line in result.rejected.splitlines()]
+def tables_of(result: Window) -> list[Any]:
+    return list(read_tables(BytesIO(result.content)))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +115,7 @@ def rejected(result: Window) -> list[int]:
         ([1, 2], [[3], ["x"], [4, 5]], [3, 4, 5], [2]),
         ([1, 2], [["x", "y"]], [], [1, 2]),
         ([], [["x"], [4, 5]], ["x"], [2, 3]),
-        ([LARGE], [[3, 0.5, 4]], [3, 4], [2]),
+        ([LARGE], [[3, 0.5, 4]], [], [1, 2, 3]),
         ([1, 2], [[LARGE], [0.5]], [LARGE], [2]),
         ([None], [["x"], [{}]], ["x"], [2]),
     ],
@@ -128,22 +123,24 @@ def rejected(result: Window) -> list[int]:
 def test_the_first_come_decide_what_a_column_holds(
     tmp_path: Path, before: list[Any], streams: list[list[Any]], kept: list[Any], lines: list[int]
 ) -> None:
-    schema, contents = b"", list[bytes]()
+    schema, tables = b"", list[Any]()
     if before:
-        first = fit(window(before), b"", contents.__iter__)
-        contents.append(first.content)
+        first = fit(window(before), b"", tables.__iter__)
+        tables += tables_of(first)
         schema = first.schema or b""
-    found = fit(window(*streams), schema, contents.__iter__)
-    assert (held(found), rejected(found)) == (kept, lines)
+    found = fit(window(*streams), schema, tables.__iter__)
+    rejected = [json.loads(line)["line"] for line in found.rejected.splitlines()]
+    assert [value for one in tables_of(found) for value in one["n"].to_pylist()] == kept
+    assert rejected == lines
     assert found.summary == Summary(len(kept), {"a": len(kept)} if kept else {}, int(2 not in lines), len(lines))
     assert found.first_rejected.startswith(f"in, line {lines[0]}: cannot be written as Parquet (")
-    join([*contents, found.content], tmp_path / "out.parquet", found.schema or b"")
+    join([*tables, *tables_of(found)], tmp_path / "out.parquet", found.schema or b"")
 
 
 def test_a_damaged_schema_ends_the_job_and_rejects_nothing() -> None:
-    schema = fit(window([1, 2]), b"", list[bytes]().__iter__).schema or b""
+    schema = fit(window([1, 2]), b"", list[Any]().__iter__).schema or b""
     with pytest.raises(InputError, match="begin again with begin='replace'"):
-        fit(window([1, 2]), schema[:-9], list[bytes]().__iter__)
+        fit(window([1, 2]), schema[:-9], list[Any]().__iter__)
 
 
 FAR = 2**62  # milliseconds; Python's years end long before
@@ -179,15 +176,12 @@ def through(job: Job, tmp_path: Path) -> Job:
     return replace(job, inputs=(str(tmp_path / "in.parquet"),), output=str(tmp_path / "out.parquet"))
 
 
-def test_values_and_their_kinds_stay(through: Job) -> None:
-    predict(through, LocalEngine())
-    assert same(parquet.read_table(through.output), typed_table(10))
-
-
-def test_they_stay_where_a_job_is_resumed(through: Job) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        predict(through, Stopping(1, KeyboardInterrupt()))
-    predict(replace(through, begin="resume"), LocalEngine())
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_values_and_their_kinds_stay(through: Job, is_resumed: bool) -> None:
+    if is_resumed:
+        with pytest.raises(KeyboardInterrupt):
+            predict(through, Stopping(1, KeyboardInterrupt()))
+    predict(replace(through, begin="resume" if is_resumed else "new"), LocalEngine())
     assert same(parquet.read_table(through.output), typed_table(10))
 
 

@@ -16,7 +16,7 @@ from tests.predict.made_rows import read_rows, sentences, write_rows
 from pssa.errors import InputError, RunError
 from pssa.predict import Job, LocalEngine, Scoring, predict
 from pssa.predict.engines import ScoringTask
-from pssa.predict.partial_output import _seal, _unseal
+from pssa.predict.output import _seal, _unseal
 from pssa.predict.window import Window
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -132,9 +132,8 @@ def test_who_runs_out_of_memory_goes_on_with_smaller_batches(job: Job, error: Ex
 def test_a_window_that_says_it_ends_elsewhere_is_refused(job: Job, end: tuple[int, int], said: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         predict(job, Stopping(1, KeyboardInterrupt()))
-    (window,) = Path(f"{job.output}.part").glob("window-*")
-    header, _, body = window.read_bytes().partition(b"\n")
-    window.write_bytes(_seal(_unseal(header) | {"end": end}) + body)
+    progress = Path(f"{job.output}.part", "progress.json")
+    progress.write_bytes(_seal(_unseal(progress.read_bytes()) | {"position": end}))
     with pytest.raises(InputError, match=said):
         predict(replace(job, begin="resume"), LocalEngine())
 
@@ -142,11 +141,11 @@ def test_a_window_that_says_it_ends_elsewhere_is_refused(job: Job, end: tuple[in
 def test_an_input_that_changes_under_a_job_is_noticed(job: Job, tmp_path: Path) -> None:
     source = Path(job.inputs[0])
     content = source.read_bytes()
-    with pytest.raises(InputError, match=r"in\.jsonl has changed from \d+ to 9"):
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read"):
         predict(job, Meddling(lambda: source.write_text("changed!\n")))
     assert names(job) == ["in.jsonl", "out.jsonl.part"]
     source.write_bytes(content)
-    with pytest.raises(InputError, match=r"in\.jsonl has changed at the same size"):
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read"):
         predict(replace(job, begin="replace"), Meddling(lambda: os.utime(source, ns=(1, 1))))
     with pytest.raises(InputError, match=r"in\.jsonl has gone while it was read"):
         predict(replace(job, begin="replace"), Meddling(source.unlink))

@@ -12,7 +12,7 @@ import pytest
 
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError
-from pssa.predict.rows import output_columns, output_fields
+from pssa.predict.rows import OutputFields
 from pssa.runs.answers import Answer, Question, Word
 from pssa.runs.asked_rows import AskedRow, RejectedRow, parse_row, score_each
 
@@ -25,7 +25,7 @@ def test_a_row_with_other_names_keeps_them() -> None:
     judged = parse_row(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
     assert isinstance(judged, AskedRow)
     assert judged.question == Question("a screen", ((2, 8),))
-    assert list(output_fields(judged.fields, ANSWER).items()) == [
+    assert list(OutputFields().fill(judged.fields, judged, ANSWER).items()) == [
         ("review", "a screen"),
         ("term", "screen"),
         ("polarity", "neutral"),
@@ -85,14 +85,16 @@ LABELLED: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("fields", "kept"), LABELLED)
 def test_a_label_is_kept_as_gold_unless_there_is_a_gold_already(fields: dict[str, Any], kept: list[str]) -> None:
-    row = output_fields(fields, ANSWER)
-    assert list(row) == [*kept, "label", "probabilities"] == list(output_columns(fields, explained=False))
+    row = OutputFields().fill(fields, AskedRow(1, fields, Question("t")), ANSWER)
+    columns = OutputFields().columns([Row(1, fields | {"aspect": "t"})])
+    assert list(row) == [*kept, "label", "probabilities"] == [name for name in columns if name != "aspect"]
     assert row.get("gold", "neutral") == "neutral"
     assert (row["label"], row["probabilities"]) == ("positive", ANSWER.probabilities)
 
 
 def test_word_scores_stand_under_a_name_of_their_own() -> None:
-    row = output_fields({"text": "a screen", "words": [[0, 1], [2, 8]]}, EXPLAINED, "a screen", "attention")
+    given = {"text": "a screen", "aspect": "screen", "words": [[0, 1], [2, 8]]}
+    row = OutputFields(saliency="attention").fill(given, AskedRow(1, given, Question("a screen")), EXPLAINED)
     assert row["words"] == [[0, 1], [2, 8]]
     assert row["explanation"] == {
         "saliency": "attention",
@@ -101,7 +103,7 @@ def test_word_scores_stand_under_a_name_of_their_own() -> None:
             {"word": "screen", "from": 2, "to": 8, "share": 0.0},
         ],
     }
-    assert tuple(row) == output_columns({"text": "", "words": ""}, explained=True)
+    assert tuple(row) == OutputFields(saliency="").columns([Row(1, given)])
 
 
 QUESTIONS = [Question(text, ((0, 1),)) for text in ("x one", "x bad", "x nan", "x two")]

@@ -19,7 +19,8 @@ from pssa.errors import InputError
 from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
 from pssa.predict import Scoring
-from pssa.predict.scorer import Scorer, default_window_rows, open_scorer
+from pssa.predict.job import default_window_rows
+from pssa.predict.scorer import Scorer, open_scorer
 from pssa.runs.answers import Answer, Question
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain
@@ -56,7 +57,7 @@ def test_what_suits_follows_from_the_model_and_the_device(run: Path, monkeypatch
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
     scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert (scorer.n_threads, scorer.saliency, scorer.classifier) == (torch.get_num_threads(), None, None)
+    assert (scorer.n_threads, scorer.fields.saliency, scorer.classifier) == (torch.get_num_threads(), None, None)
     for ours, theirs in zip(ask(scorer, EXAMPLES), pssa.load(run).answer(EXAMPLES, 2), strict=True):
         assert (ours.label, ours.aspect, ours.notes) == (theirs.label, theirs.aspect, theirs.notes)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
@@ -65,14 +66,16 @@ def test_answers_are_those_of_the_classifier(run: Path) -> None:
 @pytest.mark.parametrize("saliency", ["", "gradient"])
 def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> None:
     scorer = open_scorer(run, Scoring(saliency=saliency, device="cpu"))
-    assert scorer.saliency == (saliency or "attention")
+    assert scorer.fields.saliency == (saliency or "attention")
     for ours, theirs in zip(ask(scorer, EXAMPLES), explain(pssa.load(run), EXAMPLES, saliency), strict=True):
         assert tuple((word.start, word.end) for word in ours.words) == theirs.spans
         assert [word.share for word in ours.words] == pytest.approx(theirs.shares, abs=1e-6)
         assert ours.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
 
 
-def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_scores_cost_no_more_runs_of_the_model_and_take_its_batches(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs, encode = list[int](), MemoryNetwork.encode
 
     def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
@@ -81,21 +84,10 @@ def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: 
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
     ask(open_scorer(run, Scoring(saliency="attention", device="cpu")), EXAMPLES)
-    assert runs == [len(EXAMPLES)]
+    ask(open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)), EXAMPLES)
+    assert runs == [len(EXAMPLES), 4, 4, 1]
     with pytest.raises(InputError, match="saliency 'self_attention' cannot explain"):
         open_scorer(run, Scoring(saliency="self_attention", device="cpu"))
-
-
-def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, encode = list[int](), MemoryNetwork.encode
-
-    def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
-        runs.append(len(batch.labels))
-        return encode(model, batch)
-
-    monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    ask(open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)), EXAMPLES)
-    assert runs == [4, 4, 1]
 
 
 @pytest.mark.filterwarnings("ignore:.*only a window around the aspect")

@@ -140,24 +140,14 @@ def test_a_quote_without_an_end_tells_how_many_lines_it_took_and_ends_the_job_af
     path = tmp_path / "in.csv"
     path.write_text("text,aspect\na screen,screen\n" + '"a screen,screen\n' + "a screen,screen\n" * 39)
     (source,) = find_sources([str(path)], None)
-    *_, problem = source.events(lambda read: None)
+    *_, problem = source.events()
     assert isinstance(problem, Problem)
     assert problem.line == 3
     assert problem.what.startswith("is not valid CSV (unexpected end of data), up to line 42; quote texts")
     path.write_text("text,aspect\na screen,screen\n" + '"a screen,screen\n' + "a screen,screen\n" * 20_000)
     (source,) = find_sources([str(path)], None)
     with pytest.raises(InputError, match=r"in\.csv, line 3: opens a quote that has"):
-        list(source.events(lambda read: None))
-
-
-def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("sep=|\ntext|aspect\na, screen|screen\nodd\n")
-    row, problem = find_sources([str(path)], None)[0].events(lambda read: None)
-    assert isinstance(row, Row)
-    assert (row.line, row.fields) == (3, {"text": "a, screen", "aspect": "screen"})
-    assert isinstance(problem, Problem)
-    assert problem.line == 4
+        list(source.events())
 
 
 @pytest.mark.parametrize(("encoding", "has_bom"), [("utf-8", False), ("utf-8-sig", True), ("utf-16", True)])
@@ -195,14 +185,14 @@ def test_what_is_empty_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_bad_line_comes_as_it_stands_in_the_file(tmp_path: Path, name: str, content: bytes, given: list[str]) -> None:
     (tmp_path / name).write_bytes(content)
     (source,) = find_sources([str(tmp_path / name)], {".txt": "tagged", ".raw": "three_line"}.get(name[1:]))
-    events = list(source.events(lambda read: None))
+    events = list(source.events())
     assert [event.given for event in events if isinstance(event, Problem)] == given
 
 
 def test_of_a_long_bad_line_only_the_beginning_is_held(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text("x" * 100_000 + "\n")
     (source,) = find_sources([str(tmp_path / "in.jsonl")], None)
-    (problem,) = source.events(lambda read: None)
+    (problem,) = source.events()
     assert isinstance(problem, Problem)
     assert len(problem.given) == 8192
 
@@ -224,7 +214,7 @@ def test_a_pipe_to_which_nobody_writes_is_reported(tmp_path: Path, monkeypatch: 
     os.mkfifo(pipe)
     monkeypatch.setattr("warnings.warn", lambda message, *_: said.set() if str(pipe) in str(message) else None)
     (source,) = find_sources([str(pipe)], None)
-    reader = threading.Thread(target=lambda: list(source.events(lambda read: None)))
+    reader = threading.Thread(target=lambda: list(source.events()))
     reader.start()
     assert said.wait(20)
     pipe.write_bytes(CONTENT)

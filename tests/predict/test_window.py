@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,17 @@ from pssa.predict import Job, LocalEngine, Summary, predict
 from pssa.predict import window as window_module
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.parquet_schema import read_tables
+from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import Scorer
 from pssa.predict.source import find_sources
-from pssa.predict.window import AddedFields, Window, _unify_column_names, read_windows
+from pssa.predict.window import Window, _unify_column_names, read_windows
 from pssa.runs.answers import Answer, Question
 from pssa.runs.asked_rows import RejectedRow
 
 
-def windows(paths: list[Path], rows: int, *more: Any, **options: Any) -> list[Window]:
-    return list(read_windows(find_sources([str(path) for path in paths], None), rows, *more, **options))
+def windows(paths: list[Path], rows: int, *more: Any, fields: OutputFields | None = None) -> list[Window]:
+    sources = find_sources([str(path) for path in paths], None)
+    return list(read_windows(sources, rows, fields or OutputFields(), *more))
 
 
 def keys(window: Window) -> list[int]:
@@ -116,7 +119,7 @@ def test_the_first_row_that_can_be_used_decides_about_the_columns(tmp_path: Path
     )
     columns = ("gold", "text", "aspect", "label", "probabilities")
     assert [window.columns for window in windows([path], 1)] == [(), columns, columns]
-    explained = windows([path], 1, added=AddedFields(explained=True))
+    explained = windows([path], 1, fields=OutputFields(saliency=""))
     assert [window.columns for window in explained][1:] == [(*columns, "explanation")] * 2
 
 
@@ -145,17 +148,6 @@ def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, faul
 
 def row(line: int, text: str, **more: object) -> Row:
     return Row(line, {"text": text, "aspect": "screen", **more})
-
-
-def test_rows_are_scored_and_counted() -> None:
-    result = scored([row(1, "a screen"), row(2, "screen or screen"), row(3, "screen")])
-    assert [json.loads(line)["text"] for line in result.content.splitlines()] == [
-        "a screen",
-        "screen or screen",
-        "screen",
-    ]
-    assert result.summary == Summary(3, {"positive": 2, "negative": 1}, ambiguous=1)
-    assert (result.end, result.read, result.rejected, result.first_rejected) == ((0, 9), 70, b"", "")
 
 
 def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
@@ -191,8 +183,8 @@ def test_a_row_that_parquet_cannot_hold_at_all_is_rejected_and_others_go_on_in_s
     result = scored(rows, OutputFormat("parquet"))
     (rejected,) = map(json.loads, result.rejected.splitlines())
     assert (rejected["line"], rejected["reason"][:28]) == (4, "cannot be written as Parquet")
-    assert (result.lines, result.summary.rows, result.summary.rejected, result.fault) == ((3, 5, 6), 3, 1, "")
-    assert [one["n"].to_pylist() for one in read_tables(result.content)] == [[1], ["one"], [2]]
+    assert ([each.line for each in result.written], result.summary.rejected, result.fault) == ([3, 5, 6], 1, "")
+    assert [one["n"].to_pylist() for one in read_tables(BytesIO(result.content))] == [[1], ["one"], [2]]
 
 
 def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:

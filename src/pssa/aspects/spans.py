@@ -63,6 +63,11 @@ class AspectSentence:
                 kept.append((start, end))
         return cls(text, tuple(sorted(kept)), id, sentence_id or sentence_key(text))
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields of a row that `read_sentences` reads."""
+        aspects = [{"from": start, "to": end} for start, end in self.aspects]
+        return {"id": self.id, "sentence_id": self.sentence_id, "text": self.text, _LISTED: aspects}
+
 
 def cut_words(text: str) -> tuple[Span, ...]:
     """Return the words of a text; unlike elsewhere they end at hyphens and slashes, as aspects do (`size/weight`)."""
@@ -88,18 +93,27 @@ def read_sentences(
     has_all = find_format(name).lists_all_aspects
     named = replace(Columns.of(columns), text_only=not (group or has_all))
     if scan_reviews := find_format(name).scan_reviews:
-        return tuple(_sentences_of(path, scan_reviews(file)))
-    events = scan(file, name, named)
+        return tuple(_sentences_of(_usable(path, scan_reviews(file))))
+    events = _usable(path, scan(file, name, named))
     found = tuple(_grouped(path, events, by_line=has_all) if group or has_all else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")
     return found
 
 
-def _sentences_of(path: str | Path, reviews: Iterable[Review | Dropped | Problem]) -> Iterator[AspectSentence]:
+def _usable(path: str | Path, events: Iterable[Event | Review]) -> Iterator[Any]:
+    """Yield what is in a file, up to the first problem.
+
+    :raises InputError: naming its line.
+    """
+    for event in events:
+        if isinstance(event, Problem):
+            raise InputError.at(path, event.line, event.message)
+        yield event
+
+
+def _sentences_of(reviews: Iterable[Review | Dropped]) -> Iterator[AspectSentence]:
     for found in reviews:
-        if isinstance(found, Problem):
-            raise InputError.at(path, found.line, found.message)
         if isinstance(found, Review):
             for number, each in enumerate(split_review(found)[0]):
                 name, key = f"{found.line}:{number}", sentence_key(found.text)
@@ -111,11 +125,9 @@ def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
     return find_format(format_of(path, format)).lists_all_aspects
 
 
-def _listed(path: str | Path, events: Iterable[Event]) -> Iterator[AspectSentence]:
+def _listed(path: str | Path, events: Iterable[Row | Dropped]) -> Iterator[AspectSentence]:
     """Yield the sentence of each row that has a list of aspects."""
     for event in events:
-        if isinstance(event, Problem):
-            raise InputError.at(path, event.line, event.message)
         if isinstance(event, Dropped):
             continue
         if _LISTED not in event.fields:
@@ -186,7 +198,7 @@ def _offsets(value: Any, text: str) -> Span:
     return start, end
 
 
-def _grouped(path: str | Path, events: Iterable[Event], by_line: bool) -> Iterator[AspectSentence]:
+def _grouped(path: str | Path, events: Iterable[Row | Dropped], by_line: bool) -> Iterator[AspectSentence]:
     """Yield each sentence once, with the aspects of all its rows, in the order of their first rows.
 
     :param by_line: whether rows of one line are a sentence, as in XML; otherwise those with the same text and sentence id.
@@ -194,8 +206,6 @@ def _grouped(path: str | Path, events: Iterable[Event], by_line: bool) -> Iterat
     texts: dict[tuple[int, str, str], tuple[int, str, str]] = {}
     aspects: dict[tuple[int, str, str], list[Span]] = {}
     for event in events:
-        if isinstance(event, Problem):
-            raise InputError.at(path, event.line, event.message)
         if isinstance(event, Dropped):
             text, name = event.text, event.sentence_id or ""
             spans: list[Span] = []

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from pssa.aspects.find import find_in_texts, open_tagger
 from pssa.aspects.spans import AspectSentence, cut_words
-from pssa.data.example import Example
+from pssa.data.example import Corpus, Example
 from pssa.data.features import PADDING
 from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr
@@ -32,7 +32,7 @@ _UNKNOWN = -1  # tag of padding, and of words whose tag is not known
 PRESENCE = ("none", "some")  # whether a sentence has aspects, so that held-out data has the same share
 _MAX_WORDS = 200  # of a part; longer sentences are read in several
 _SPECIAL = 8  # positions that special tokens may take
-_MAX_TABLE_WORDS = 1 << 16  # of the parts that are read together, padding included
+_PARTS_TOGETHER = 256  # that are indexed at once, so that no table is too large
 
 
 def as_example(sentence: AspectSentence) -> Example:
@@ -40,6 +40,11 @@ def as_example(sentence: AspectSentence) -> Example:
     spans = cut_words(sentence.text)
     label = PRESENCE[bool(sentence.aspects)]
     return Example(sentence.id, sentence.sentence_id, sentence.text, spans, (0, len(spans)), label)
+
+
+def as_corpus(sentences: Iterable[AspectSentence]) -> Corpus:
+    """Return sentences as such instances."""
+    return Corpus(tuple(map(as_example, sentences)), PRESENCE)
 
 
 def tags_of(spans: Sequence[Span], aspects: Iterable[Span]) -> list[int]:
@@ -175,15 +180,14 @@ class AspectFinder:
 
     def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
         """Return the aspects of each text, which is read as one sentence."""
-        examples = [as_example(AspectSentence(text, ())) for text in sentences]
         spans: list[list[Span]] = [[] for _ in sentences]
-        parts = cut_parts(examples, self.featurizer)
-        for group in _groups(parts):
-            chosen = [parts[place] for place in group]
+        parts = cut_parts([as_example(AspectSentence(text, ())) for text in sentences], self.featurizer)
+        parts.sort(key=lambda part: len(part[1].spans))
+        for first in range(0, len(parts), _PARTS_TOGETHER):
+            chosen = parts[first : first + _PARTS_TOGETHER]
             corpus = index_sentences([part for _, part in chosen], self.featurizer)
-            for (row, part), tags in zip(chosen, predict_tags(self.model, corpus), strict=True):
-                offset = int(part.id)
-                spans[row].extend((start + offset, end + offset) for start, end in spans_of(tags, part.spans))
+            for (number, part), tags in zip(chosen, predict_tags(self.model, corpus), strict=True):
+                spans[number].extend(spans_of_part(part, tags))
         return [tuple(sorted(each)) for each in spans]
 
 
@@ -207,45 +211,33 @@ def cut_parts(examples: Sequence[Example], featurizer: Featurizer) -> list[tuple
 
     A part's id is its offset in the sentence, in characters. A sentence without words has no part.
     """
-    parts = [
-        (number, _part(example, first, min(first + _MAX_WORDS, len(example.spans))))
+    return [
+        (number, part)
         for number, example in enumerate(examples)
         for first in range(0, len(example.spans), _MAX_WORDS)
+        for part in _cut(example, first, min(first + _MAX_WORDS, len(example.spans)), featurizer)
     ]
-    return list(_halves(parts, featurizer)) if isinstance(featurizer, PieceFeaturizer) else parts
 
 
-def _halves(parts: Sequence[tuple[int, Example]], featurizer: PieceFeaturizer) -> Iterator[tuple[int, Example]]:
-    """Yield the parts; one that has more pieces than the encoder can read, in halves."""
-    most = featurizer.cutter.max_positions
-    for number, part in parts:
-        n_words = len(part.spans)
-        # A piece is a byte or more, or the space before a word, so that few parts need a look.
-        n_bytes = len(part.text.encode("utf-8", "replace"))
-        may_be_long = n_words > 1 and n_bytes + n_words + _SPECIAL > most
-        is_long = may_be_long and featurizer.cutter.count_positions([part])[0] > most
-        if not is_long:
-            yield number, part
-            continue
-        half = n_words // 2
-        cut = [(number, _part(part, *ends, int(part.id))) for ends in ((0, half), (half, n_words))]
-        yield from _halves(cut, featurizer)
-
-
-def _part(example: Example, first: int, end: int, offset: int = 0) -> Example:
-    """Return some words of a sentence as an instance of its own; `offset` is where the example itself begins."""
+def _cut(example: Example, first: int, end: int, featurizer: Featurizer) -> Iterator[Example]:
+    """Yield some words of a sentence as an instance of its own; in halves if an encoder cannot read all their pieces."""
     begin, close = example.spans[first][0], example.spans[end - 1][1]
     spans = tuple((start - begin, stop - begin) for start, stop in example.spans[first:end])
-    return Example(str(offset + begin), example.sentence_id, example.text[begin:close], spans, (0, len(spans)))
+    part = Example(str(begin), example.sentence_id, example.text[begin:close], spans, (0, len(spans)))
+    if len(spans) > 1 and isinstance(featurizer, PieceFeaturizer):
+        cutter = featurizer.cutter
+        # A piece is a byte or more, or the space before a word, so that few parts need a look.
+        n_most = len(part.text.encode("utf-8", "replace")) + len(spans) + _SPECIAL
+        if n_most > cutter.max_positions and cutter.count_positions([part])[0] > cutter.max_positions:
+            middle = first + len(spans) // 2
+            yield from _cut(example, first, middle, featurizer)
+            yield from _cut(example, middle, end, featurizer)
+            return
+    yield part
 
 
-def _groups(parts: Sequence[tuple[int, Example]]) -> Iterator[list[int]]:
-    """Yield places of parts to be read together, from the shortest to the longest, so that no table is too large."""
-    group: list[int] = []
-    for place in sorted(range(len(parts)), key=lambda place: len(parts[place][1].spans)):
-        if group and (len(group) + 1) * len(parts[place][1].spans) > _MAX_TABLE_WORDS:
-            yield group
-            group = []
-        group.append(place)
-    if group:
-        yield group
+def spans_of_part(part: Example, tags: Sequence[int]) -> Iterator[Span]:
+    """Yield the aspects of a part by their offsets in its sentence."""
+    offset = int(part.id)
+    for start, end in spans_of(tags, part.spans):
+        yield start + offset, end + offset

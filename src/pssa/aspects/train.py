@@ -19,8 +19,8 @@ from torch import nn
 
 from pssa import models
 from pssa.aspects.spans import AspectSentence, read_sentences
-from pssa.aspects.tagger import PRESENCE, TAGS, as_example, cut_parts, index_sentences, predict_tags, spans_of, tags_of
-from pssa.data.example import Corpus, Example
+from pssa.aspects.tagger import TAGS, as_corpus, cut_parts, index_sentences, predict_tags, spans_of_part, tags_of
+from pssa.data.example import Example
 from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out
 from pssa.errors import InputError, setting
@@ -76,16 +76,7 @@ class TaggerData(PreparedData):
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
         make_folder(directory.root / "stages")
-        lines = (
-            {
-                "id": sentence.id,
-                "sentence_id": sentence.sentence_id,
-                "text": sentence.text,
-                "aspects": [{"from": start, "to": end} for start, end in sentence.aspects],
-            }
-            for sentence in self.sentences
-        )
-        content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        content = "".join(json.dumps(sentence.as_dict(), ensure_ascii=False) + "\n" for sentence in self.sentences)
         write_atomically(directory.root / "stages" / "sentences.jsonl", content.encode())
         save_start(directory.root, self.featurizer, self.coverage)
 
@@ -95,7 +86,7 @@ class TaggerData(PreparedData):
         _, coverage, digest = read_start(directory.root)
         sentences = read_sentences(directory.root / "stages" / "sentences.jsonl")
         featurizer = reopen_featurizer(config, directory.root, digest)
-        return cls(_corpus(sentences), None, featurizer, None, coverage, sentences=sentences)
+        return cls(as_corpus(sentences), None, featurizer, None, coverage, sentences=sentences)
 
     def index(self, labels: Sequence[str]) -> IndexedCorpus:
         """Return the sentences as tensors; a long one is in several parts."""
@@ -128,9 +119,7 @@ class TaggerData(PreparedData):
         found: dict[int, list[tuple[int, int]]] = {}
         for row, tags in zip(dev.table.index.tolist(), predict_tags(model, dev), strict=True):
             number, part = self._parts[row]
-            offset = int(part.id)
-            spans = [(start + offset, end + offset) for start, end in spans_of(tags, part.spans)]
-            found.setdefault(number, []).extend(spans)
+            found.setdefault(number, []).extend(spans_of_part(part, tags))
         scores = score_spans([self.sentences[number].aspects for number in found], found.values())
         return scores.precision, scores.f1
 
@@ -166,7 +155,7 @@ def prepare_tagger(
     sentences = tuple(source)
     if not all(isinstance(each, AspectSentence) for each in sentences):
         raise InputError("a tagger learns from sentences with all their aspects; give a file, or `AspectSentence`s")
-    corpus = _corpus(sentences)
+    corpus = as_corpus(sentences)
     if (n_filled := sum(bool(example.spans) for example in corpus)) < MIN_INSTANCES:
         raise InputError(f"the training data has {n_filled} sentences; at least {MIN_INSTANCES} are needed")
     if not any(sentence.aspects for sentence in sentences):
@@ -189,10 +178,6 @@ def prepare_tagger(
     if isinstance(featurizer, WordFeaturizer):
         featurizer = replace(featurizer, max_words=0)  # long sentences are read in parts
     return config, TaggerData(corpus, None, featurizer, None, coverage, sentences=sentences)
-
-
-def _corpus(sentences: Sequence[AspectSentence]) -> Corpus:
-    return Corpus(tuple(map(as_example, sentences)), PRESENCE)
 
 
 def _with_training(config: Config, n_sentences: int) -> Config:

@@ -1,6 +1,6 @@
 """Aggregation of mentions in bounded memory: two passes over the scored rows.
 
-`survey` counts spellings, groups of reviews and dates. With these known, `tally` counts labels by aspect, by group of reviews and
+`Survey` counts spellings, groups of reviews and dates. With these known, `Tally` counts labels by aspect, by group of reviews and
 by period, adds up driver words, and keeps the best quotations. Both leave mentions out whose label is a guess, and count those
 without an opinion apart. What they hold does not grow with the number of reviews.
 """
@@ -8,11 +8,11 @@ without an opinion apart. What they hold does not grow with the number of review
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pssa.insights.dates import Calendar, DateColumn, read_date
+from pssa.insights.dates import DateColumn, read_date
 from pssa.insights.grouping import Groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, Mention
 from pssa.runs.input_profile import InputProfile, is_unfounded
@@ -25,7 +25,9 @@ _BEST_LENGTH = range(40, 180)
 _TELLING, _ENOUGH = 0.2, 3  # least share of a driver that is seen once, where so many are not seen more often
 _N_OWN = 20  # frequent spellings of a group, and frequent groups, whose words drive nothing
 _MAX_QUOTATIONS = 30  # of an aspect and a label, while counting
-
+_MAX_ASPECTS = 50  # on the page; the table has all
+_FEW_ASPECTS = 12  # that the page shows however rare they are
+_MAX_COMPARED = 12  # groups of reviews
 
 OTHERS = "other rare aspects"  # the name of what the first pass forgot, since there are too many spellings
 
@@ -118,7 +120,7 @@ class LabelTally:
     n_driven: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # mentions
     quotations: dict[str, tuple[float, Mention]] = field(
         default_factory=dict
-    )  # the best by its first driver, with its score
+    )  # the best by its first driver; its score
 
     def add(self, mention: Mention, own: frozenset[str]) -> None:
         """Add up the drivers of a mention, except the words of its aspect's group, and quote it if it is the best."""
@@ -170,49 +172,41 @@ class AspectTally:
         return sum(self.counts)
 
 
-@dataclass
 class Tally:
-    """What the second pass counts.
+    """What the second pass counts: the aspects of the survey, in the groups of reviews and the periods that are compared."""
 
-    :param detailed: the aspects of which more than their labels is kept.
-    :param values: groups of reviews to count; all others are left out.
-    """
+    def __init__(self, survey: Survey, labels: tuple[str, ...], groups: Groups) -> None:
+        self.survey, self.labels, self.groups = survey, labels, groups
+        self.detailed = select_aspects(groups.totals)  # aspects of which more than their labels is kept
+        self.values = select_values(survey.values)  # groups of reviews; all others are left out
+        # None if no date can be read.
+        self.calendar = survey.dates.calendar if survey.dates is not None and survey.dates.n_read else None
+        self.aspects: dict[str, AspectTally] = {}
+        self.whole = AspectTally([0] * len(labels))
+        self.n_undated = 0
+        self.n_left_out = 0  # opinions about aspects that the user's groups leave out
+        self._date_format = survey.dates.format if survey.dates is not None and self.calendar is not None else ""
+        self._own: dict[str, frozenset[str]] = {}
 
-    labels: tuple[str, ...]
-    groups: Groups
-    detailed: frozenset[str]
-    by: str | None = None
-    values: frozenset[str] = frozenset()
-    read_period: Callable[[Mention], int | None] | None = None
-    aspects: dict[str, AspectTally] = field(default_factory=dict)
-    whole: AspectTally = field(init=False)
-    n_undated: int = 0
-    n_left_out: int = 0  # opinions about aspects that the user's groups leave out
-    _own: dict[str, frozenset[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.whole = AspectTally([0] * len(self.labels))
-
-    def add(self, mention: Mention) -> None:
-        """Count an opinion, or a mention of an aspect that there are opinions about."""
+    def add(self, mention: Mention | EmptyReview) -> None:
+        """Count an opinion, or a mention of an aspect that there are opinions about; not one whose label is a guess."""
+        if isinstance(mention, EmptyReview) or mention.is_unfounded:
+            return
         name = OVERALL if mention.is_overall else self.groups.of(mention.aspect)
         if not mention.is_opinion:
             self.whole.n_mentions += 1
             if name in self.groups.totals:
-                self.aspects.setdefault(name, AspectTally([0] * len(self.labels))).n_mentions += 1
+                self._of(name).n_mentions += 1
             return
         if not name:
             self.n_left_out += 1
             return
         if not mention.is_overall and mention.spelling not in self.groups.by_spelling:
             name = OTHERS
-        place = self.labels.index(mention.label)
-        value = value_of(mention, self.by) if self.by is not None else ""
-        period = self.read_period(mention) if self.read_period is not None else None
-        self.n_undated += self.read_period is not None and period is None
-        aspect = self.aspects.get(name)
-        if aspect is None:
-            aspect = self.aspects[name] = AspectTally([0] * len(self.labels))
+        place, period = self.labels.index(mention.label), self._period(mention)
+        self.n_undated += self.survey.dates is not None and period is None
+        value = value_of(mention, self.survey.by) if self.survey.by is not None else ""
+        aspect = self._of(name)
         for tally in (aspect, self.whole):
             tally.counts[place] += 1
             if tally is aspect and name not in self.detailed:
@@ -223,6 +217,28 @@ class Tally:
                 tally.by_period.setdefault(period, [0] * len(self.labels))[place] += 1
         if name in self.detailed:
             aspect.labels.setdefault(mention.label, LabelTally()).add(mention, self._words_of(name))
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """The names of the periods."""
+        return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
+
+    def rows_by_value(self, aspect: AspectTally) -> list[list[int]]:
+        """Return the counts of labels in each group of reviews."""
+        return [aspect.by_value.get(value, [0] * len(self.labels)) for value in self.values]
+
+    def rows_by_period(self, aspect: AspectTally) -> list[list[int]]:
+        """Return the counts of labels in each period."""
+        return [aspect.by_period.get(place, [0] * len(self.labels)) for place in range(len(self.periods))]
+
+    def _of(self, name: str) -> AspectTally:
+        return self.aspects.setdefault(name, AspectTally([0] * len(self.labels)))
+
+    def _period(self, mention: Mention) -> int | None:
+        if self.survey.dates is None or self.calendar is None:
+            return None
+        day = read_date(mention.fields.get(self.survey.dates.name), self._date_format)
+        return None if day is None else self.calendar.place(day)
 
     def _words_of(self, name: str) -> frozenset[str]:
         """Return words that are no reason: those of a group's frequent spellings, and the names of frequent groups."""
@@ -237,32 +253,18 @@ class Tally:
         return self._own[name]
 
 
-def survey(mentions: Iterable[Mention | EmptyReview], into: Survey) -> Survey:
-    """Make the first pass."""
-    for mention in mentions:
-        into.add(mention)
-    return into
+def select_aspects(totals: Mapping[str, int]) -> frozenset[str]:
+    """Return the aspects that the page shows: the most frequent; after the first few, none that is rare among many."""
+    least = max(2, min(5, sum(totals.values()) // 200))
+    ranked = sorted((name for name in totals if name), key=lambda one: (-totals[one], one))
+    shown = [name for place, name in enumerate(ranked) if place < _FEW_ASPECTS or totals[name] >= least]
+    return frozenset((OVERALL, *shown[:_MAX_ASPECTS]))
 
 
-def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
-    """Make the second pass."""
-    for mention in mentions:
-        if isinstance(mention, Mention) and not mention.is_unfounded:
-            into.add(mention)
-    return into
-
-
-def period_reader(dates: DateColumn, calendar: Calendar | None) -> Callable[[Mention], int | None]:
-    """Return a function that gives the period of a mention's review; None if it has no date that can be read, as if none has."""
-    if calendar is None:
-        return lambda mention: None
-    name, format = dates.name, dates.format
-
-    def read(mention: Mention) -> int | None:
-        day = read_date(mention.fields.get(name), format)
-        return None if day is None else calendar.place(day)
-
-    return read
+def select_values(totals: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the groups of reviews that are compared: those with most opinions, in the order of their names."""
+    ranked = sorted((value for value in totals if value), key=lambda one: (-totals[one], one))
+    return tuple(sorted(ranked[:_MAX_COMPARED]))
 
 
 def distinctive_words(aspect: AspectTally, label: str, count: int) -> list[tuple[str, int]]:
@@ -286,8 +288,3 @@ def distinctive_words(aspect: AspectTally, label: str, count: int) -> list[tuple
     if len(frequent) < _ENOUGH:
         frequent = [pair for pair in known if pair[1] > 1 or ours.drivers[pair[0]] >= _TELLING]
     return frequent[:count]
-
-
-def counts_by(part: Mapping[Any, Sequence[int]], keys: Iterable[Any], n_labels: int) -> list[list[int]]:
-    """Return the counts of labels for each key; zeros for one without any."""
-    return [list(part.get(key, [0] * n_labels)) for key in keys]

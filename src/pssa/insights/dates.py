@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -29,6 +29,7 @@ _NAMED = re.compile(
 _MONTH = re.compile(r"\s*(\d{4})-(\d{1,2})\s*$")
 _SECONDS = re.compile(r"\s*(\d{9,10}|\d{12,13})(?:\.\d+)?\s*$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS_OF, _MONTHS_OF = {"day": 1, "week": 7}, {"month": 1, "quarter": 3, "year": 12}
 _MAX_PERIODS = 24
 _DATE, _DATE_FORMAT = setting("date", "COLUMN"), setting("date_format", "%d/%m/%Y")
 _YEARS = range(1970, 2100)  # a date of another year is a slip, and would stretch every chart
@@ -169,28 +170,31 @@ class Calendar:
     @classmethod
     def between(cls, first: date, last: date) -> Calendar:
         """Divide a span into the shortest periods of which at most two dozen are needed; years where it is longer."""
-        for kind in ("day", "week", "month", "quarter"):
-            calendar = cls(kind, _start(kind, first), 0)
-            n_periods = calendar.place(last) + 1
-            if n_periods <= _MAX_PERIODS:
-                return cls(kind, calendar.first, n_periods)
-        calendar = cls("year", _start("year", first), 0)
-        return cls("year", calendar.first, calendar.place(last) + 1)  # the years that a date may have bound it
+        for kind in (*_DAYS_OF, *_MONTHS_OF):
+            n_months = _MONTHS_OF.get(kind)
+            if n_months:
+                start = first.replace(month=1 + (first.month - 1) // n_months * n_months, day=1)
+            else:
+                start = first - timedelta(days=first.weekday() if kind == "week" else 0)
+            calendar = cls(kind, start, 0)
+            calendar = replace(calendar, n_periods=calendar.place(last) + 1)
+            if calendar.n_periods <= _MAX_PERIODS:
+                break
+        return calendar
 
     def place(self, day: date) -> int:
         """Return the number of the period with this day, from 0."""
-        if self.kind in ("day", "week"):
-            return (day - self.first).days // (7 if self.kind == "week" else 1)
+        if self.kind in _DAYS_OF:
+            return (day - self.first).days // _DAYS_OF[self.kind]
         months = 12 * (day.year - self.first.year) + day.month - self.first.month
-        return months // {"month": 1, "quarter": 3, "year": 12}[self.kind]
+        return months // _MONTHS_OF[self.kind]
 
     def name(self, place: int) -> str:
         """Return what a period is called: `5 Mar 2024`, `Mar 2024`, `2024 Q1` or `2024`; a week by its first day."""
-        if self.kind in ("day", "week"):
-            day = self.first + timedelta(days=place * (7 if self.kind == "week" else 1))
+        if self.kind in _DAYS_OF:
+            day = self.first + timedelta(days=place * _DAYS_OF[self.kind])
             return f"{day.day} {_month_name(day.month - 1)} {day.year}"
-        months = 12 * self.first.year + self.first.month - 1 + place * {"month": 1, "quarter": 3, "year": 12}[self.kind]
-        year, month = divmod(months, 12)
+        year, month = divmod(12 * self.first.year + self.first.month - 1 + place * _MONTHS_OF[self.kind], 12)
         if self.kind == "year":
             return str(year)
         return f"{year} Q{month // 3 + 1}" if self.kind == "quarter" else f"{_month_name(month)} {year}"
@@ -198,13 +202,3 @@ class Calendar:
 
 def _month_name(number: int) -> str:
     return _MONTHS[number].capitalize()  # not strftime's, which depends on the locale
-
-
-def _start(kind: str, day: date) -> date:
-    if kind == "week":
-        return day - timedelta(days=day.weekday())
-    if kind == "month":
-        return day.replace(day=1)
-    if kind == "quarter":
-        return date(day.year, 3 * ((day.month - 1) // 3) + 1, 1)
-    return date(day.year, 1, 1) if kind == "year" else day

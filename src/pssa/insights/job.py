@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -18,22 +17,22 @@ from pssa.data.validation import join_names, shorten
 from pssa.display import percent
 from pssa.errors import InputError, setting
 from pssa.evaluation.shares import ShareEstimator
-from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
+from pssa.insights.aggregate import Survey, Tally
 from pssa.insights.dates import DateColumn
-from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
+from pssa.insights.findings import Findings, find
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
 from pssa.insights.mentions import IS_MENTION, OVERALL, EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import ErrorRates, PageFacts, render_page
-from pssa.insights.rows_file import write_rows
 from pssa.predict.engines import Engine, LocalEngine
 from pssa.predict.finding import FindingOptions
 from pssa.predict.fingerprint import REPLACE, RESUME
 from pssa.predict.job import BEGINNINGS, Job, Observer, predict, scoring_of_run
+from pssa.predict.output import PartialOutput
 from pssa.predict.output_format import choose_output_format
-from pssa.predict.partial_output import PartialOutput
-from pssa.predict.rows import describe_rejection
+from pssa.predict.rows import WrittenRow, describe_rejection
 from pssa.predict.scorer import Scoring
-from pssa.predict.source import CsvStyle, Source, find_csv_style, find_sources
+from pssa.predict.source import CsvStyle, find_csv_style, find_sources
+from pssa.predict.window import Window
 from pssa.runs import Classifier, load
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import describe_run, finds_aspects
@@ -46,7 +45,7 @@ _N_TRAINED = 6  # aspects that tell what a model was trained on
 _ALIKE = 0.9, 0.6  # shares of words and aspects that a model knows in reviews like its training texts
 _LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
 _STEP_ROWS = 5000  # between two reports of progress
-_ADDED = ("aspect_group", "driver", IS_MENTION)  # columns of the file of rows
+_ROWS_AT_ONCE = 2000  # of the file of rows
 
 Step = Callable[[str, int], None]  # what is done, and how many rows so far
 
@@ -112,13 +111,14 @@ class InsightsSummary:
     blank: int = 0  # rows without a text
 
     @classmethod
-    def of(cls, page: str, found: Survey, findings: Findings, rejected: int, reason: str) -> InsightsSummary:
+    def of(cls, page: Path, findings: Findings, rejected: int, reason: str) -> InsightsSummary:
         """Count what was found.
 
         :param rejected: rows that could not be used, the first for this reason.
         """
+        found = findings.survey
         return cls(
-            page=page,
+            page=str(page),
             reviews=found.n_reviews,
             empty=found.n_empty,
             opinions=findings.whole.total,
@@ -128,7 +128,7 @@ class InsightsSummary:
             rejected=rejected,
             notes=dict(found.notes.most_common()),
             empty_notes=dict(found.empty_notes.most_common()),
-            undated=findings.n_undated,
+            undated=findings.tally.n_undated,
             likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
             dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
             reason=reason,
@@ -150,9 +150,6 @@ def make_insights(
     :raises InputError: for what cannot be read, scored or written.
     """
     work = _Work(replace(job, run=resolve_run(job.run)), on_step or (lambda name, rows: None))
-    nothing_left = f"{job.out} exists and no job into it is unfinished; begin again with {REPLACE}"
-    if job.begin == "resume" and job.out.exists() and not job.out.with_name(f"{job.out.name}.part").exists():
-        raise InputError(nothing_left)
     found: list[InsightsSummary] = []
 
     def finish(output: PartialOutput, page: Path) -> None:
@@ -164,35 +161,25 @@ def make_insights(
 
     predict(work.scoring_job, engine or LocalEngine(), observer, finish)
     if not found:
-        raise InputError(nothing_left)
+        raise InputError(f"{job.out} exists and no job into it is unfinished; begin again with {REPLACE}")
     return found[0]
 
 
-@dataclass
 class _Work:
     """A job in progress; everything that the user gave is checked before anything is scored."""
 
-    job: InsightsJob
-    on_step: Step
-    labels: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
-    names: FieldNames = field(default_factory=FieldNames)
-    dates: DateColumn | None = None
-    given_groups: Mapping[str, str] | None = None
-    tells_mentions: bool = False  # whether the model knows mentions from opinions
-
-    def __post_init__(self) -> None:
-        job = self.job
+    def __init__(self, job: InsightsJob, on_step: Step) -> None:
+        self.on_step = on_step
         _, self.labels = describe_run(job.run)
         if job.finding.tagger is None and not job.finding.names and not finds_aspects(job.run):
-            self.job = job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
+            job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
         if job.rows is not None:
             choose_output_format(str(job.rows), None, self.labels)
-        if job.groups is not None and job.groups.exists():
-            self.given_groups = read_groups(job.groups)
-        self._corpus = read_as_trained(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
+        self.given_groups = read_groups(job.groups) if job.groups is not None and job.groups.exists() else None
+        self.corpus = read_as_trained(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
         columns = replace(Columns.of(job.columns), text_only=True)
         self.sources = find_sources(job.inputs, job.format, columns, job.encoding)
+        self.job = job
         self._check_files()
         self._look_ahead(columns)
 
@@ -217,78 +204,82 @@ class _Work:
         """Read the scored rows, and write the files that were asked for, the page last."""
         job, classifier = self.job, load(self.job.run)
         self.tells_mentions = hasattr(classifier.runtime, "mentions")
-        rejected = next((lines for lines in output.contents("rejected") if lines), b"")
-        reason = describe_rejection(rejected.partition(b"\n")[0]) if rejected else ""
-        into = Survey(job.by, self.dates, profile=classifier.profile)
-        found = survey(self._mentions(output, "counting aspects"), into)
-        if not found.n_reviews:
+        rejected, n_rejected = output.first_rejected, output.summary.rejected
+        reason = describe_rejection(rejected) if rejected else ""
+        survey = Survey(job.by, self.dates, profile=classifier.profile)
+        for mention in self._mentions(output, "counting aspects"):
+            survey.add(mention)
+        if not survey.n_reviews:
             output.clear()
-            what = "no row has a text" if found.n_blank else "the input has no rows"
+            what = "no row has a text" if survey.n_blank else "the input has no rows"
             raise InputError(reason or f"{', '.join(job.inputs)}: {what}; name a file that has some")
-        groups = group(found.spellings, word_vectors(classifier), self.given_groups)
-        rates = self._error_rates(classifier)
+        tally = Tally(survey, self.labels, group(survey.spellings, word_vectors(classifier), self.given_groups))
+        for mention in self._mentions(output, "counting labels"):
+            tally.add(mention)
+        if job.held_out is not None and self.corpus is not None:
+            rates = ErrorRates.measured(classifier, self.corpus, job.held_out.name)
+        else:
+            rates = ErrorRates.of_run(job.run, self.labels)
         estimator = ShareEstimator(rates.confusion)
-        findings = self._find(output, found, groups, estimator)
+        findings = find(tally, estimator)
         facts = PageFacts(
             title=_TITLE,
             model=self._describe_model(classifier),
             errors=rates.describe(estimator),
-            trust=self._describe_trust(classifier, found, estimator.is_corrected),
+            trust=self._describe_trust(classifier, survey, estimator.is_corrected),
             is_corrected=estimator.uses_predictive_values
             and estimator.covers([one.count for one in findings.whole.labels]),
             by=job.by or "",
             date=job.date or "",
-            n_skipped=output.summary.rejected,
+            n_skipped=n_rejected,
             reason=reason,
             style=find_csv_style(self.sources),
         )
-        self._write_tables(output, groups, findings, facts.style)
-        page.write_bytes(render_page(findings, facts).encode("utf-8", "replace"))
-        return InsightsSummary.of(str(job.out), found, findings, output.summary.rejected, reason)
-
-    def _error_rates(self, classifier: Classifier) -> ErrorRates:
-        if self._corpus is not None and self.job.held_out is not None:
-            return ErrorRates.measured(classifier, self._corpus, self.job.held_out.name)
-        return ErrorRates.of_run(self.job.run, self.labels)
-
-    def _find(self, output: PartialOutput, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
-        """Count labels by aspect, by group of reviews and by period, and return what stands out."""
-        values = select_values(found.values)
-        counts = Tally(self.labels, groups, select_aspects(groups.totals), self.job.by, frozenset(values))
-        calendar = None
-        if self.dates is not None:
-            calendar = self.dates.calendar if self.dates.n_read else None
-            counts.read_period = period_reader(self.dates, calendar)
-        tally(self._mentions(output, "counting labels"), counts)
-        return Analyst(found, counts, estimator, values, calendar).find()
-
-    def _write_tables(self, output: PartialOutput, groups: Groups, findings: Findings, style: CsvStyle) -> None:
-        """Write the files beside the page that were asked for."""
-        job = self.job
         if job.rows is not None:
-            output_format = choose_output_format(str(job.rows), None, self.labels).styled(style)
-            rows = self._rows(self._mentions(output), groups)
-            safe = replace(output_format, escape_formulas=True)
-            write_rows(rows, job.rows, safe, lambda n_rows: self.on_step("writing rows", n_rows))
+            self._write_rows(output, job.rows, tally.groups, facts.style)
         if job.table is not None:
-            write_atomically(job.table, style.encode(findings.table()))
+            write_atomically(job.table, facts.style.encode(findings.table()))
         if job.groups is not None and self.given_groups is None:
-            write_atomically(job.groups, style.encode(groups.table()))
+            write_atomically(job.groups, facts.style.encode(tally.groups.table()))
+        page.write_bytes(render_page(findings, facts).encode("utf-8", "replace"))
+        return InsightsSummary.of(job.out, findings, n_rejected, reason)
 
     def _mentions(self, output: PartialOutput, step: str = "") -> Iterator[Mention | EmptyReview]:
-        lines = (line for content in output.contents() if content for line in gzip.decompress(content).splitlines())
-        for number, mention in enumerate(read_mentions(lines, self.names, self.tells_mentions), start=1):
+        for number, mention in enumerate(read_mentions(output.json_lines(), self.names, self.tells_mentions), start=1):
             yield mention
             if step and number % _STEP_ROWS == 0:
                 self.on_step(step, number)
 
-    def _rows(self, mentions: Iterable[Mention | EmptyReview], groups: Groups) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the file of rows: the scored ones, without the shares of words."""
-        for mention in mentions:
-            if isinstance(mention, Mention):
-                fields = {name: value for name, value in mention.fields.items() if name != "explanation"}
-                name = OVERALL if mention.is_overall else groups.of(mention.aspect)
-                yield fields | dict(zip(_ADDED, (name, mention.driver, not mention.is_opinion), strict=True))
+    def _write_rows(self, scored: PartialOutput, path: Path, groups: Groups, style: CsvStyle) -> None:
+        """Write a row for each aspect that was found, as `pssa.predict` does: the scored ones without the shares of words.
+
+        :raises InputError: for a row that the format cannot hold.
+        """
+        output_format = replace(choose_output_format(str(path), None, self.labels).styled(style), escape_formulas=True)
+        no_rejected = path.with_name(f".{path.name}.rejected")
+        output = PartialOutput(format=output_format, output=path, rejected=no_rejected, begin="replace")
+        left = (
+            {name: value for name, value in each.fields.items() if name != "explanation"}
+            | {"aspect_group": OVERALL if each.is_overall else groups.of(each.aspect)}
+            | {"driver": each.driver, IS_MENTION: not each.is_opinion}
+            for each in self._mentions(scored)
+            if isinstance(each, Mention)
+        )
+        columns: tuple[str, ...] = ()
+        with output.opened({}):
+            while rows := list(islice(left, _ROWS_AT_ONCE)):
+                columns = columns or tuple(rows[0])
+                if misfit := next(filter(None, (output_format.find_misfit(row, columns) for row in rows)), ""):
+                    raise InputError(f"{path}: {misfit}")
+                n_rows = output.summary.rows
+                written = tuple(map(WrittenRow, range(n_rows, n_rows + len(rows))))
+                content = output_format.encode(rows, columns)
+                window = output.fit(Window(str(path), (0, n_rows), columns=columns, content=content, written=written))
+                if window.first_rejected:
+                    raise InputError(f"{path}: {window.first_rejected}")
+                output.append(window)
+                self.on_step("writing rows", output.summary.rows)
+            output.publish()
 
     def _check_files(self) -> None:
         """Refuse inputs that cannot be read twice, and outputs that exist, cannot be written or are inputs too."""
@@ -312,26 +303,24 @@ class _Work:
 
     def _look_ahead(self, columns: Columns) -> None:
         """Check, by the first rows, that the columns exist and the dates can be read."""
-        job = self.job
-        events = (event for source in self.sources for event in source.events(lambda read: None))
+        events = (event for source in self.sources for event in source.events())
         rows = list(islice((event for event in events if isinstance(event, Row)), _ROWS_SEARCHED))
         found = list(dict.fromkeys(name for row in rows for name in row.given))
-        by, date = (_find_column(name, option, found) for name, option in ((job.by, "by"), (job.date, "date")))
-        self.job = replace(job, by=by, date=date)
+        by, date = (_find_column(getattr(self.job, option), option, found) for option in ("by", "date"))
+        self.job = replace(self.job, by=by, date=date)
         text = columns.column_of("text") or "text"
-        self.names = FieldNames(
-            next((name for name in found if name.lower() == text.lower()), text), *columns.aspect_columns
-        )
-        if date is None:
+        text = next((name for name in found if name.lower() == text.lower()), text)
+        self.names = FieldNames(text, *columns.aspect_columns)
+        self.dates = DateColumn(date, self.job.date_format) if date is not None else None
+        if date is None or not rows:
             return
-        ahead = DateColumn(date, job.date_format)
+        ahead = DateColumn(date, self.job.date_format)
         for row in rows:
             ahead.add(row.given.get(date))
-        if rows:
-            ahead.require_dates()
+        ahead.require_dates()
         # What the first rows leave open, later ones may decide.
-        is_open = not rows or (len(rows) == _ROWS_SEARCHED and ahead.is_ambiguous)
-        self.dates = DateColumn(date, job.date_format if is_open else ahead.format)
+        if not (len(rows) == _ROWS_SEARCHED and ahead.is_ambiguous):
+            self.dates = DateColumn(date, ahead.format)
 
     def _describe_model(self, classifier: Classifier) -> str:
         job = self.job
@@ -345,16 +334,16 @@ class _Work:
             f"We found the aspects with {finder} and labelled them with {run} ({classifier.name}). Both make mistakes."
         )
 
-    def _describe_trust(self, classifier: Classifier, found: Survey, is_corrected: bool) -> str:
+    def _describe_trust(self, classifier: Classifier, survey: Survey, is_corrected: bool) -> str:
         """Return what the model was trained on, how much of these reviews it understood, and how far to trust the shares."""
-        profile, none = classifier.profile, percent(found.n_empty / max(found.n_reviews, 1), 0)
-        if profile is None or not found.n_words:
+        profile, none = classifier.profile, percent(survey.n_empty / max(survey.n_reviews, 1), 0)
+        if profile is None or not survey.n_words:
             alike = "The run does not say what texts it was trained on"
             parts = [f"{alike}. It finds nothing in {none} of these reviews."]
         else:
             *most, last = profile.aspects[:_N_TRAINED] or ("",)
             about = f"was trained on texts about {', '.join(most)}{' and ' * bool(most)}{last}. It " if last else ""
-            words, new = found.n_known_words / found.n_words, found.notes[NEW_ASPECT] / max(found.n_aspects, 1)
+            words, new = survey.n_known_words / survey.n_words, survey.notes[NEW_ASPECT] / max(survey.n_aspects, 1)
             known = f"{percent(words, 0)} of the words" + (
                 f" and {percent(1 - new, 0)} of the aspects" if last and profile.notes_aspects else ""
             )

@@ -82,8 +82,7 @@ class Mention:
     @cached_property
     def near_signs(self) -> list[int]:
         """Signs of the opinion words near the aspect, the nearest first; 0: mild, or either."""
-        lowered = _lowered(self.words)
-        inside = [place for place, word in enumerate(self.words) if word[1] < self.span[1] and self.span[0] < word[2]]
+        lowered, inside = _lowered(self.words), self._places
         first, last = (inside[0], inside[-1]) if inside else (0, -1)
         found: list[tuple[int, int]] = []
         for step, place in ((-1, first), (1, last)):
@@ -135,13 +134,16 @@ class Mention:
 
     def explain(self) -> Explanation:
         """Return the sentence with its heat, as heat maps draw it."""
-        offset = self.words[0][1]
-        spans = tuple((start - offset, end - offset) for _, start, end, _ in self.words)
-        start, end = (place - offset for place in self.span)
-        inside = [place for place, span in enumerate(spans) if start < span[1] and span[0] < end]
-        answer = Answer(self.label, {self.label: self.probability}, self.aspect, start, end)
+        one, inside = self.alone(), self._places
+        spans = tuple((start, end) for _, start, end, _ in one.words)
+        answer = Answer(self.label, {self.label: self.probability}, self.aspect, *one.span)
         aspect = (inside[0], inside[-1] + 1) if inside else (len(spans), len(spans))
-        return Explanation(self.sentence, spans, aspect, tuple(word[3] for word in self.words), "attention", answer)
+        return Explanation(one.text, spans, aspect, tuple(word[3] for word in one.words), "attention", answer)
+
+    @property
+    def _places(self) -> list[int]:
+        """The places of the aspect's words in the sentence."""
+        return [place for place, word in enumerate(self.words) if word[1] < self.span[1] and self.span[0] < word[2]]
 
 
 @dataclass(frozen=True)
@@ -173,16 +175,8 @@ def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str
         target = place
         if lowered[place] in _STRENGTHENERS or is_negator(lowered, place):  # it counts for the next word that may drive
             after = takewhile(lambda near: lowered[near] not in _BORDERS, range(place + 1, len(words))[:_REACH])
-            target = next(
-                (
-                    near
-                    for near in after
-                    if _is_driver(lowered[near])
-                    and lowered[near] not in _STRENGTHENERS
-                    and not is_negator(lowered, near)
-                ),
-                place,
-            )
+            drivers = (near for near in after if _is_driver(lowered[near]) and not is_negator(lowered, near))
+            target = next((near for near in drivers if lowered[near] not in _STRENGTHENERS), place)
         word = lowered[target]
         if _is_driver(word) and word not in left_out and not is_negator(lowered, target):
             driver = f"not {word}" if _is_negated(lowered, target) else word

@@ -53,8 +53,8 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
     others = count()
     kinds = [one.kind for one in findings.whole.labels]
     marks = {(one.aspect, one.value, one.label): one for one in findings.differences}
-    if len(findings.values) == 2:  # a difference is marked in both groups
-        other = findings.values[1]
+    if len(findings.tally.values) == 2:  # a difference is marked in both groups
+        other = findings.tally.values[1]
         for one in findings.differences:
             mirrored = replace(one, value=other, share=one.elsewhere, elsewhere=one.share)
             marks[one.aspect, other, one.label] = mirrored

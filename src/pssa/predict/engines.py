@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +15,21 @@ from pathlib import Path
 from typing import Protocol
 
 from pssa.errors import InputError, setting
-from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered, overlap_ordered
-from pssa.predict.finding import FindingOptions
+from pssa.execution import (
+    ProcessPool,
+    RayPool,
+    ThreadPool,
+    WorkerPool,
+    WorkerSetup,
+    connect_ray,
+    map_ordered,
+    overlap_ordered,
+)
 from pssa.predict.output_format import OutputFormat
+from pssa.predict.rows import OutputFields
 from pssa.predict.scorer import Scorer, Scoring, open_scorer
 from pssa.predict.source import Source
-from pssa.predict.window import START, AddedFields, Position, Window, read_windows
-from pssa.runs.input_profile import FILE as PROFILE
+from pssa.predict.window import START, Position, Window, read_windows
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
 # garbage collector take a quarter of the time of scoring where the model is small.
@@ -42,25 +50,17 @@ class ScoringTask:
     sources: tuple[Source, ...]
     window_rows: int  # of a window, at most
     output_format: OutputFormat
+    fields: OutputFields
     start: Position = START
     columns: tuple[str, ...] = ()  # of the output, if rows were written before
-    finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
-    finds_only: bool = False  # the run only finds aspects
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
-        added = AddedFields(
-            scored=not self.finds_only,
-            explained=self.scoring.saliency is not None,
-            noted=(self.run / PROFILE).is_file(),
-            aspect=self.finding.columns.aspect_columns if self.finding else (),
-            has_scores=self.finding is not None and self.finding.has_scores and not self.finds_only,
-        )
-        return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
+        return read_windows(self.sources, self.window_rows, self.fields, self.start, self.columns)
 
     def open_scorer(self) -> Scorer:
         """Load the run, and what finds aspects."""
-        return open_scorer(self.run, self.scoring, self.finding, self.finds_only)
+        return open_scorer(self.run, self.scoring, self.fields)
 
 
 class Engine(Protocol):
@@ -82,11 +82,8 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        if (
-            self.has_helpers
-            and not (task.finding or task.scoring.saliency is not None)
-            and task.scoring.chosen_device != "cpu"
-        ):
+        is_plain = task.fields.finding is None and task.scoring.saliency is None
+        if self.has_helpers and is_plain and task.scoring.chosen_device != "cpu":
             from pssa.predict.beside_gpu import score_beside
 
             return score_beside(task)
@@ -113,8 +110,7 @@ class ProcessEngine(Engine):
         """
         # An error in the run is raised here and not in each worker.
         task.open_scorer()
-        with ProcessPool(self.workers, _worker_setup(task)) as pool:
-            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
+        yield from _score_in_workers(task, partial(ProcessPool, self.workers))
 
 
 @dataclass(frozen=True)
@@ -156,12 +152,11 @@ class RayEngine(Engine):
         else:
             usual = int(resources.get("GPU", 1)) * _ACTORS_PER_GPU
         # Workers are started in directories of their own.
-        finding = task.finding
-        if finding and finding.tagger:
-            finding = replace(finding, tagger=finding.tagger.absolute())
-        setup = _worker_setup(replace(task, run=task.run.absolute(), finding=finding))
-        with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
-            yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
+        fields = task.fields
+        if fields.finding and fields.finding.tagger:
+            fields = replace(fields, finding=replace(fields.finding, tagger=fields.finding.tagger.absolute()))
+        task = replace(task, run=task.run.absolute(), fields=fields)
+        yield from _score_in_workers(task, partial(RayPool, self.actors or max(1, usual), n_cpus=_ACTOR_CPUS))
 
 
 def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
@@ -179,8 +174,10 @@ def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: Outp
         yield from map_ordered(pool, partial(scorer.score, output_format=output_format), windows)
 
 
-def _worker_setup(task: ScoringTask) -> WorkerSetup:
-    return WorkerSetup(_open_worker, (replace(task, sources=()),), uses_gpu=task.scoring.chosen_device != "cpu")
+def _score_in_workers(task: ScoringTask, open_pool: Callable[..., WorkerPool]) -> Generator[Window]:
+    setup = WorkerSetup(_open_worker, (replace(task, sources=()),), uses_gpu=task.scoring.chosen_device != "cpu")
+    with open_pool(setup=setup) as pool:
+        yield from map_ordered(pool, partial(score_in_worker, task.output_format), task.windows())
 
 
 _worker: dict[str, Scorer] = {}  # what a worker process holds

@@ -77,14 +77,12 @@ class FindingOptions:
         One that a joint model found has its score: how sure the model is that the text gives an opinion about it.
         """
         aspect, start, end = self.columns.aspect_columns
-        score = {added_column(fields, "score"): answer and answer.score} if self.has_scores else {}
-        if answer is None:
-            return dict.fromkeys((aspect, start, end)) | score
-        named = fields.get(aspect) if is_named else None
-        place = (answer.start, answer.end) if answer.end else (None, None)  # None: about the text as a whole
-        return {
-            aspect: named if isinstance(named, str) and named.strip() else answer.aspect or None,
-            start: place[0],
-            end: place[1],
-            **score,
-        }
+        place: dict[str, Any] = dict.fromkeys((aspect, start, end))
+        if answer is not None:
+            named = fields.get(aspect) if is_named else None
+            place[aspect] = named if isinstance(named, str) and named.strip() else answer.aspect or None
+            if answer.end:  # otherwise it is about the text as a whole
+                place |= {start: answer.start, end: answer.end}
+        if self.has_scores:
+            place[added_column(fields, "score")] = answer and answer.score
+        return place

@@ -28,16 +28,16 @@ from pssa.execution import WorkerLost
 from pssa.predict.engines import Engine, LocalEngine, ScoringTask
 from pssa.predict.finding import FindingOptions
 from pssa.predict.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
-from pssa.predict.output_format import choose_output_format
-from pssa.predict.partial_output import PartialOutput
-from pssa.predict.rows import Summary
-from pssa.predict.scorer import Scoring, default_window_rows
+from pssa.predict.output import Output, PartialOutput, open_standard_output
+from pssa.predict.output_format import OutputFormat, choose_output_format
+from pssa.predict.rows import OutputFields, Summary
+from pssa.predict.scorer import Scoring
 from pssa.predict.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
-from pssa.predict.standard_output import StandardOutput, open_standard_output
 from pssa.predict.window import Window
 from pssa.runs.answers import UNCERTAIN
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import RunDirectory
+from pssa.runs.input_profile import FILE as PROFILE
 from pssa.runs.loading import describe_run, finds_aspects, is_joint, runtime_kind
 from pssa.runs.run_names import has_starter, lend_starter, resolve_run
 
@@ -103,7 +103,6 @@ class Progress:
 
 
 Observer = Callable[[Progress], None]
-Output = PartialOutput | StandardOutput
 Finish = Callable[[PartialOutput, Path], None]  # writes a file of its own from the rows of a job
 
 
@@ -116,27 +115,22 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None, finish: 
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
     root = RunDirectory.open(job.run).root
-    model, labels = describe_run(root)
-    job = replace(job, scoring=scoring_of_run(root, job.scoring))
+    _, labels = describe_run(root)
+    job = replace(job, run=root, scoring=scoring_of_run(root, job.scoring))
     if job.scoring.abstains:  # refused before anything is written
         choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
     if not (job.finding.finds or finds_aspects(root)) and has_starter() and _lacks_aspects(job):
         job = replace(job, finding=replace(job.finding, tagger=lend_starter()))
-    finding = job.finding.resolve(job.run, columns)
+    finding = job.finding.resolve(root, columns)
     if finding is not None:
         job = replace(job, finding=finding, columns=replace(columns, text_only=True))
     else:
         job = replace(job, columns=replace(columns, advice=FIND_ADVICE))
 
-    def window_rows(scoring: Scoring) -> int:
-        n_rows = _EXPORTED_ROWS if is_joint(root) else default_window_rows(model, scoring.chosen_device)
-        if finding is not None:  # a row becomes several
-            n_rows = -(-n_rows // _FOUND_SHARE)
-        # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
-        return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
-
-    summary = _carry_out(job, engine, window_rows, labels, observer, finish)
+    fields = OutputFields(finding, saliency=job.scoring.saliency, has_notes=(root / PROFILE).is_file())
+    output_format = _output_format(job, "rows.jsonl.gz" if finish else job.output, labels)
+    summary = _carry_out(job, engine, fields, output_format, observer, finish)
     if job.scoring.abstains:
         labels = (*labels, UNCERTAIN)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
@@ -148,7 +142,7 @@ def _lacks_aspects(job: Job) -> bool:
     for source in sources:
         if source.is_stream:
             return False
-        rows = (event for event in source.events(lambda read: None) if isinstance(event, Row))
+        rows = (event for event in source.events() if isinstance(event, Row))
         if (row := next(rows, None)) is not None:
             return bool(row.fields.get("text")) and not has_aspect(row.fields)
     return False
@@ -165,10 +159,10 @@ def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
     """
     root = resolve_run(job.run)
     root = root if is_joint(root) else open_tagger(root).root
-    n_rows = _ENCODER_TAGGER_ROWS if (root / "encoder").is_dir() or is_joint(root) else _TAGGER_ROWS
     # Whatever aspects a row has, all of its text is read.
     job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
-    return _carry_out(job, LocalEngine(), lambda scoring: n_rows, None, observer)
+    fields = OutputFields(FindingOptions(root), is_scored=False)
+    return _carry_out(job, LocalEngine(), fields, _output_format(job, job.output), observer)
 
 
 def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
@@ -176,35 +170,29 @@ def scoring_of_run(run: Path, scoring: Scoring) -> Scoring:
     return replace(scoring, device="cpu") if runtime_kind(run) == "onnx" else scoring
 
 
+def _output_format(job: Job, output: str, labels: tuple[str, ...] = ()) -> OutputFormat:
+    return replace(choose_output_format(output, job.output_format, labels), escape_formulas=job.escape_formulas)
+
+
 def _carry_out(
     job: Job,
     engine: Engine,
-    window_rows: Callable[[Scoring], int],
-    labels: tuple[str, ...] | None,
+    fields: OutputFields,
+    output_format: OutputFormat,
     observer: Observer | None = None,
     finish: Finish | None = None,
 ) -> Summary:
-    """Let the engine work on all inputs, and write the output.
-
-    :param window_rows: returns how many rows a window has, at most.
-    :param labels: whose probabilities have a column each in CSV; None: the job only finds aspects.
-    """
+    """Let the engine work on all inputs, and write the output."""
     to_file = job.output != STANDARD
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     style = find_csv_style(sources)
-    output_format = choose_output_format("rows.jsonl.gz" if finish else job.output, job.output_format, labels or ())
-    output_format = replace(output_format, escape_formulas=job.escape_formulas)
     output_format = output_format.styled(replace(style, has_bom=style.has_bom and to_file))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
     require_apart(sources, Path(job.output) if to_file else None, job.rejected_path)
-    partial_output = PartialOutput(_follow(Path(job.output)), _follow(job.rejected_path), output_format, job.begin)
-    if to_file and partial_output.is_settled():
-        found = f"{job.output} exists and there is no unfinished job; nothing was done"
-        advice = f"it may come from another job: {REPLACE} scores the rows again"
-        warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
-        return Summary(existed=True)
-    finding = FindingOptions(job.run) if labels is None else job.finding
+    partial_output = PartialOutput(
+        format=output_format, output=_follow(Path(job.output)), rejected=_follow(job.rejected_path), begin=job.begin
+    )
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         rejected = partial_output.rejected if job.errors == "skip" else None
@@ -214,23 +202,19 @@ def _carry_out(
             else open_standard_output(output_format, rejected, job.begin) as output,
             _resume_hints(output),
         ):
+            if partial_output.is_settled:
+                found = f"{job.output} exists and there is no unfinished job; nothing was done"
+                advice = f"it may come from another job: {REPLACE} scores the rows again"
+                warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
+                return Summary(existed=True)
             if sources and not output.is_complete:
-                task = ScoringTask(
-                    job.run,
-                    job.scoring,
-                    sources,
-                    window_rows(job.scoring),
-                    output_format,
-                    output.position,
-                    output.columns,
-                    finding if finding.finds else None,
-                    finds_only=labels is None,
-                )
+                n_rows, begun = _window_rows(job, fields), (output.position, output.columns)
+                task = ScoringTask(job.run, job.scoring, sources, n_rows, output_format, fields, *begun)
                 with closing(engine.results(task)) as results:
                     _write(job, sources, results, output, observer)
                 require_unchanged(sources)
-            if finish and isinstance(output, PartialOutput):
-                output.publish(partial(finish, output))
+            if finish:
+                partial_output.publish(partial(finish, partial_output))
             else:
                 output.publish()
     if not output.summary.rows:
@@ -241,6 +225,27 @@ def _carry_out(
             why = f"all {output.summary.rejected} are invalid; {job.rejected_path} says why"
         warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
     return output.summary
+
+
+def default_window_rows(model: str, device: str) -> int:
+    """Return how many rows a window has; on a CPU few enough for all cores to have one."""
+    from pssa import models
+
+    if device != "cpu":
+        return 4096
+    return 512 if models.uses_encoder(model) else 2048
+
+
+def _window_rows(job: Job, fields: OutputFields) -> int:
+    """Return how many rows a window has, at most."""
+    if not fields.is_scored:
+        return _ENCODER_TAGGER_ROWS if (job.run / "encoder").is_dir() or is_joint(job.run) else _TAGGER_ROWS
+    model, _ = describe_run(job.run)
+    n_rows = _EXPORTED_ROWS if is_joint(job.run) else default_window_rows(model, job.scoring.chosen_device)
+    if fields.finding is not None:  # a row becomes several
+        n_rows = -(-n_rows // _FOUND_SHARE)
+    # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
+    return n_rows if fields.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
 
 
 def _write(
@@ -301,22 +306,22 @@ def _resume_hints(output: Output) -> Generator[None]:
     """Add to the error that ends a job what is kept, and how to resume it."""
     try:
         yield
-    except (KeyboardInterrupt, OSError, WorkerLost, MemoryError, RuntimeError) as end:
-        torch = sys.modules.get("torch")  # which has an error of its own
-        is_out_of_memory = isinstance(end, (MemoryError, torch.OutOfMemoryError) if torch else MemoryError)
-        if isinstance(end, RuntimeError) and not is_out_of_memory:
-            raise
-        if output.n_kept and isinstance(end, KeyboardInterrupt):
+    except KeyboardInterrupt as end:
+        if output.n_kept:
             raise KeyboardInterrupt(RunError(_kept_rows(output))) from end
-        reason = end.message if isinstance(end, WorkerLost) else str(end)
-        if is_out_of_memory:
+        raise
+    except (OSError, WorkerLost, MemoryError, RuntimeError) as end:
+        torch = sys.modules.get("torch")  # which has an error of its own
+        if isinstance(end, (MemoryError, torch.OutOfMemoryError) if torch else MemoryError):
             reason = f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
-        elif isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
+            raise RunError(f"{reason}; {_kept_rows(output)}" if output.n_kept else reason) from end
+        if isinstance(end, RuntimeError):
+            raise
+        reason = end.message if isinstance(end, WorkerLost) else str(end)
+        if isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
             reason = f"{end.filename}: {end.strerror}"
         if output.n_kept:
             raise RunError(f"{reason}; {_kept_rows(output)}") from end
-        if is_out_of_memory:
-            raise RunError(reason) from end
         if isinstance(end, OSError) and output.is_removed:
             raise RunError(f"{reason}; somebody has removed the unfinished job, and no row is kept") from end
         raise

@@ -6,10 +6,7 @@ A Parquet file has its index at the end, so its windows are kept as Arrow stream
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
-import io
 import json
 import math
 import re
@@ -85,7 +82,7 @@ class OutputFormat:
 
     def header(self, columns: Sequence[str]) -> bytes:
         """Return what stands before the first row."""
-        return self._csv([self._spread(columns)], codecs.BOM_UTF8 * self.has_bom) if self.name == "csv" else b""
+        return self._csv([self._spread(columns)], self.has_bom) if self.name == "csv" else b""
 
     def empty(self, columns: Sequence[str]) -> bytes:
         """Return an output without rows: the header if columns are known, and whatever the compression needs."""
@@ -114,13 +111,11 @@ class OutputFormat:
             return self
         return replace(self, delimiter=self.delimiter or style.delimiter, has_bom=style.has_bom)
 
-    def _csv(self, records: Iterable[Sequence[Any]], begin: bytes = b"") -> bytes:
-        target = io.StringIO(newline="")
+    def _csv(self, records: Iterable[Sequence[Any]], has_bom: bool = False) -> bytes:
         if self.escape_formulas:
             # A cell that a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
             records = ([f"'{cell}" if _looks_computed(cell) else cell for cell in record] for record in records)
-        csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
-        return self._compress(begin + target.getvalue().encode("utf-8", "replace"))
+        return self._compress(CsvStyle(self.delimiter or ",", has_bom).encode(records))
 
     def _compress(self, content: bytes) -> bytes:
         if self.compression == ".gz":

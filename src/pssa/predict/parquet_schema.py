@@ -7,12 +7,11 @@ A row that no schema can hold beside the rows before it is rejected. Values of a
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from pssa.data.rows import ArrowRow
 from pssa.data.validation import format_error
@@ -57,41 +56,82 @@ def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
         raise _unwritable(error) from error
 
 
-def read_tables(content: bytes) -> Iterator[Any]:
-    """Yield the tables in a window's content: usually one."""
+def read_tables(file: IO[bytes]) -> Iterator[Any]:
+    """Yield the tables of windows: usually one of each."""
     import pyarrow
 
-    file = io.BytesIO(content)
     while head := file.read(_LENGTH_BYTES):
         yield pyarrow.ipc.open_stream(file.read(int.from_bytes(head, "big"))).read_all()
 
 
-def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) -> Window:
+def fit(window: Window, schema: bytes, before: Callable[[], Iterator[Any]]) -> Window:
     """Return the window with a schema that holds it as well; rows for which there is none are rejected.
 
     :param schema: of earlier windows, serialised; empty if there are none.
-    :param before: gives the contents of earlier windows.
+    :param before: gives the tables of earlier windows.
     :raises InputError: if the schema is damaged.
     """
     _read_schema(schema)  # damage is not the fault of a row
-    fitting = _Fitting(schema, before)
-    tables = list(read_tables(result.content))
+    held: list[Any] = []
+    unfit: dict[int, InputError] = {}
+
+    def add(table: Any, first: int) -> None:
+        """Hold what can be held of a table, whose first row has this number: all, else of each half what can be."""
+        nonlocal schema
+        try:
+            schema = widen(schema, table, chain(before(), held))
+            held.append(table)
+        except InputError as error:
+            if len(table) == 1:
+                unfit[first] = error
+                return
+            half = len(table) // 2
+            add(table[:half], first)
+            add(table[half:], first + half)
+
+    n_rows = 0
+    tables = list(read_tables(io.BytesIO(window.content)))
     for table in tables:
-        fitting.add(table)
-    if len(tables) == 1 and not fitting.unfit:
-        return replace(result, schema=fitting.schema)
-    content = _encode_table(_concatenate(fitting.held)) if fitting.held else b""
-    n_rows = sum(len(table) for table in fitting.held)
-    is_scored = bool(result.summary.labels)  # aspects that were only found have no label
-    labels = Counter(chain.from_iterable(table["label"].drop_null().to_pylist() for table in fitting.held if is_scored))
-    n_ambiguous = len(result.ambiguous - fitting.unfit.keys())
-    summary = replace(result.summary, rows=n_rows, labels=dict(labels), ambiguous=n_ambiguous)
-    rows = [RejectedRow(result.lines[row], str(reason)) for row, reason in fitting.unfit.items()]
-    return replace(result, content=content, schema=fitting.schema, summary=summary).reject(rows)
+        add(table, n_rows)
+        n_rows += len(table)
+    if len(tables) == 1 and not unfit:
+        return replace(window, schema=schema)
+    content = _encode_table(_concatenate(held)) if held else b""
+    written = tuple(row for number, row in enumerate(window.written) if number not in unfit)
+    rows = [RejectedRow(window.written[number].line, str(reason)) for number, reason in unfit.items()]
+    return replace(window, content=content, written=written, schema=schema).reject(rows)
 
 
-def join(contents: Iterable[bytes], target: Path, schema: bytes) -> None:
-    """Write one Parquet file of the contents of all windows.
+def widen(schema: bytes, table: Any, before: Iterable[Any]) -> bytes:
+    """Return the schema that holds what it held before and the table as well.
+
+    :param before: the tables that it holds, which are read only where a type of theirs changes.
+    :raises InputError: if one column would have to hold two types of values.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    held = _read_schema(schema)
+    try:
+        whole = pyarrow.unify_schemas([held, table.schema], promote_options="permissive")
+        found: bytes = whole.serialize().to_pybytes()
+        if found != schema:  # a type that Parquet does not have fails here
+            parquet.write_table(whole.empty_table(), pyarrow.BufferOutputStream())
+        if table.schema != whole:
+            _concatenate([whole.empty_table(), table])
+        # A value may have no place in a wider type: a large integer as a float, or a far time.
+        if any(
+            not pyarrow.types.is_null(column.type) and column.type != whole.field(column.name).type for column in held
+        ):
+            for earlier in before:
+                _concatenate([whole.empty_table(), earlier])
+        return found
+    except pyarrow.ArrowException as error:
+        raise _unwritable(error) from error
+
+
+def join(tables: Iterable[Any], target: Path, schema: bytes) -> None:
+    """Write one Parquet file of the tables of all windows.
 
     :raises InputError: if Parquet cannot hold them after all.
     """
@@ -102,7 +142,7 @@ def join(contents: Iterable[bytes], target: Path, schema: bytes) -> None:
     try:
         with parquet.ParquetWriter(target, whole) as writer:
             group: list[Any] = [whole.empty_table()]
-            for table in chain.from_iterable(map(read_tables, contents)):
+            for table in tables:
                 group.append(table)
                 if sum(map(len, group)) >= _GROUP_ROWS or sum(one.nbytes for one in group) >= _GROUP_BYTES:
                     writer.write_table(_concatenate(group))
@@ -111,94 +151,6 @@ def join(contents: Iterable[bytes], target: Path, schema: bytes) -> None:
                 writer.write_table(_concatenate(group))
     except pyarrow.ArrowException as error:
         raise _unwritable(error) from error
-
-
-@dataclass
-class _Fitting:
-    """The tables of a window, added one after the other."""
-
-    schema: bytes
-    before: Callable[[], Iterator[bytes]]
-    held: list[Any] = field(default_factory=list)
-    unfit: dict[int, InputError] = field(default_factory=dict)  # why a row fits in no schema, by its number
-    n_rows: int = 0
-
-    def add(self, table: Any) -> None:
-        """Hold what can be held: all, else of each half what can be."""
-        try:
-            self._hold(table)
-        except InputError as error:
-            half = len(table) // 2
-            if half:
-                self.add(table[:half])
-                self.add(table[half:])
-            else:
-                self._add_row(table, error)
-
-    def _add_row(self, row: Any, reason: InputError) -> None:
-        try:
-            self._hold(_cast_numbers(row, _read_schema(self.schema)))
-        except InputError:
-            self.unfit[self.n_rows] = reason
-            self.n_rows += 1
-
-    def _hold(self, table: Any) -> None:
-        self.schema = self._widen(table)
-        self.held.append(table)
-        self.n_rows += len(table)
-
-    def _widen(self, table: Any) -> bytes:
-        """Return the schema that holds what it held before and the table as well.
-
-        :raises InputError: if one column would have to hold two types of values.
-        """
-        import pyarrow
-        from pyarrow import parquet
-
-        held = _read_schema(self.schema)
-        try:
-            whole = pyarrow.unify_schemas([held, table.schema], promote_options="permissive")
-            found: bytes = whole.serialize().to_pybytes()
-            if found != self.schema:  # a type that Parquet does not have fails here
-                parquet.write_table(whole.empty_table(), pyarrow.BufferOutputStream())
-            if table.schema != whole:
-                _concatenate([whole.empty_table(), table])
-            if any(_may_fail(column.type, whole.field(column.name).type) for column in held):
-                for earlier in chain(chain.from_iterable(map(read_tables, self.before())), self.held):
-                    _concatenate([whole.empty_table(), earlier])
-            return found
-        except pyarrow.ArrowException as error:
-            raise _unwritable(error) from error
-
-
-def _cast_numbers(table: Any, schema: Any) -> Any:
-    """Return the table with its numbers in the types of the schema.
-
-    :raises InputError: if that would change one.
-    """
-    import pyarrow
-    from pyarrow import types
-
-    numbers = types.is_integer, types.is_floating
-    try:
-        for column, found in enumerate(table.schema):
-            known = schema.field(found.name).type if found.name in schema.names else found.type
-            if found.type != known and all(any(is_kind(one) for is_kind in numbers) for one in (found.type, known)):
-                table = table.set_column(column, found.name, table[column].cast(known))
-    except pyarrow.ArrowException as error:
-        raise _unwritable(error) from error
-    return table
-
-
-def _may_fail(old: Any, new: Any) -> bool:
-    """Return whether a value of one type may have no place in the other: large integers as floats, or far times."""
-    from pyarrow import types
-
-    if types.is_struct(old) and types.is_struct(new):
-        return any(_may_fail(field.type, new.field(field.name).type) for field in old)
-    if types.is_list(old) and types.is_list(new):
-        return _may_fail(old.value_type, new.value_type)
-    return not types.is_null(old) and old != new
 
 
 def _read_schema(schema: bytes) -> Any:
@@ -239,18 +191,14 @@ def _array(values: Sequence[Any]) -> Any:
 
     if not isinstance(values[0], ArrowCell):
         return pyarrow.array(values)
+    slices = []
     # Neighbours of a batch are one slice of it.
-    runs = groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0]))
-    cells = ([cell for _, cell in run] for _, run in runs)
-    return pyarrow.concat_arrays([_slice(run[0], len(run)) for run in cells])
-
-
-def _slice(first: ArrowCell, count: int) -> Any:
-    from pyarrow import types
-
-    found = first.batch.column(first.column).slice(first.row, count)
-    # Batches have dictionaries of their own, and other inputs may have none.
-    return found.dictionary_decode() if types.is_dictionary(found.type) else found
+    for _, run in groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0])):
+        cells = [cell for _, cell in run]
+        found = cells[0].batch.column(cells[0].column).slice(cells[0].row, len(cells))
+        # Batches have dictionaries of their own, and other inputs may have none.
+        slices.append(found.dictionary_decode() if pyarrow.types.is_dictionary(found.type) else found)
+    return pyarrow.concat_arrays(slices)
 
 
 def _replace_surrogates(value: Any) -> Any:

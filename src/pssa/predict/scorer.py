@@ -9,29 +9,26 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pssa.errors import InputError, setting
 from pssa.execution import count_threads
-from pssa.predict.finding import FindingOptions
 from pssa.predict.output_format import OutputFormat
 from pssa.predict.parquet_schema import arrow_cells
-from pssa.predict.rows import Summary, output_fields
+from pssa.predict.rows import OutputFields, Summary, WrittenRow
 from pssa.predict.window import Window
 from pssa.runs.answers import Answer, Question, with_found
 from pssa.runs.asked_rows import AskedRow, RejectedRow, Start, Value, parse_row, score_each
-from pssa.runs.input_profile import InputProfile, added_column, note_kind
+from pssa.runs.input_profile import InputProfile, note_kind
 from pssa.runs.loading import load, open_finder
 
 if TYPE_CHECKING:
     from pssa.runs.classifier import Classifier
 
 _GPU_THREADS = 2  # of a finder: one cuts sentences into words while the other keeps the GPU busy
-
-RowOutcome = tuple[AskedRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
 
 
 @dataclass(frozen=True)
@@ -67,24 +64,13 @@ class Scoring:
         return choose_device("auto").type
 
 
-def default_window_rows(model: str, device: str) -> int:
-    """Return how many rows a window has; on a CPU few enough for all cores to have one."""
-    from pssa import models
-
-    if device != "cpu":
-        return 4096
-    return 512 if models.uses_encoder(model) else 2048
-
-
 @dataclass(frozen=True)
 class Scorer:
-    """What answers rows, and what is asked about them and written."""
+    """What answers rows, and what is written of them."""
 
     ask: Start
-    finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
-    saliency: str | None = None  # of the word scores that are written; None: none
+    fields: OutputFields = field(default_factory=OutputFields)
     profile: InputProfile | None = None  # of the training texts, for notes about texts in which nothing is found
-    finds_only: bool = False  # look for aspects in every row, whatever it has, and write no labels
     n_threads: int = 1  # that may use it at once
     classifier: Classifier | None = None  # that `ask` starts, if a GPU computes after it has started
     batch_size: int | None = None  # sentences in one step, then
@@ -95,21 +81,21 @@ class Scorer:
 
     def start(self, window: Window, output_format: OutputFormat) -> Callable[[], Window]:
         """Parse the rows and begin to score them; what is returned waits, and encodes them."""
-        parsed = [parse_row(event, self.finding is not None, self.finds_only) for event in window.rows]
+        finds = self.fields.finding is not None
+        parsed = [parse_row(event, finds, ignores_given=not self.fields.is_scored) for event in window.rows]
         questions = [row.question for row in parsed if isinstance(row, AskedRow)]
-        fault: InputError | None = None
-        wait: Callable[[], Sequence[Value]] = list
+        begun: Callable[[], Sequence[Value]] | InputError = list
         try:
-            wait = self.ask(questions) if questions else wait
+            begun = self.ask(questions) if questions else list
         except InputError as error:
-            fault = error
+            begun = error
 
         def answer(asked: Sequence[Question]) -> Sequence[Value]:
             if asked is not questions:
                 return self.ask(asked)()
-            if fault:
-                raise fault
-            return wait()
+            if isinstance(begun, InputError):
+                raise begun
+            return begun()
 
         return lambda: self._finish(window, parsed, score_each(answer, questions), output_format)
 
@@ -122,17 +108,14 @@ class Scorer:
     ) -> Window:
         """Encode what is said of each row, and count."""
         values = iter(scored)
-        outcomes: list[RowOutcome] = []
-        n_texts = n_empty = 0
-        noted: Counter[str] = Counter()
-        keeps_empty = self.finding is not None and self.finding.keep_empty
+        outcomes: list[_FilledRow | RejectedRow] = []
+        others = Summary()
         for row in parsed:
             if isinstance(row, RejectedRow):
                 outcomes.append(row)
                 continue
             value = next(values)
-            is_raw = row.question.aspects is None
-            n_texts, n_empty = n_texts + is_raw, n_empty + (not value)
+            others += Summary(texts=row.question.aspects is None, empty=not value)
             if isinstance(value, str):
                 outcomes.append(RejectedRow(row.line, value, row.fields))
                 continue
@@ -140,55 +123,48 @@ class Scorer:
             if self.profile and not value:
                 text = row.question.text
                 notes = self.profile.language_notes(text) + self.profile.text_notes(text)
-            if not value and not keeps_empty:
-                noted.update(map(note_kind, notes))
+            if not value and not (self.fields.finding and self.fields.finding.keep_empty):
+                others += Summary(notes=Counter(map(note_kind, notes)))
                 continue
-            for answer in value or (None,):
-                outcome = self._outcome(row, answer, window.columns, output_format, "; ".join(notes))
-                before = outcomes[-1] if outcomes else None
-                # A row with several aspects that cannot be written reports the first.
-                if not (
-                    isinstance(outcome, RejectedRow) and isinstance(before, RejectedRow) and outcome.row is before.row
-                ):
-                    outcomes.append(outcome)
+            given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
+            filled = [
+                _FilledRow(row, self.fields.fill(given, row, each, notes, window.columns), each, notes)
+                for each in value or (None,)
+            ]
+            misfit = output_format.find_misfit(filled[0].fields, window.columns)
+            outcomes.extend([RejectedRow(row.line, misfit, row.fields)] if misfit else filled)
         content, outcomes = _encode(outcomes, window.columns, output_format)
-        written = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
-        labels = Counter(str(fields["label"]) for _, fields in written if fields.get("label") is not None)
-        ambiguous = frozenset(number for number, (row, _) in enumerate(written) if row.warnings)
-        # The column of a model's notes is the last of an output that has one.
-        if window.columns and window.columns[-1].endswith("notes"):
-            texts = (str(fields.get(window.columns[-1]) or "") for _, fields in written)
-            noted.update(note_kind(note) for text in texts if text for note in text.split("; "))
-        summary = Summary(len(written), dict(labels), len(ambiguous), texts=n_texts, empty=n_empty, notes=dict(noted))
-        lines = tuple(row.line for row, _ in written)
-        done = replace(window, rows=(), content=content, summary=summary, lines=lines, ambiguous=ambiguous)
+        written = tuple(outcome.as_written() for outcome in outcomes if isinstance(outcome, _FilledRow))
+        done = replace(window, rows=(), content=content, written=written, others=others)
         return done.reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
 
-    def _outcome(
-        self, row: AskedRow, answer: Answer | None, columns: Sequence[str], output_format: OutputFormat, notes: str
-    ) -> RowOutcome:
-        """Return a row of the output, or why the format cannot hold it."""
-        fields = dict(arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields)
-        if self.finding is not None:
-            fields |= self.finding.place(row.fields, answer, row.question.aspects is not None)
-        if not self.finds_only:
-            noted = added_column(fields) in columns
-            fields = output_fields(fields, answer, row.question.text, self.saliency, noted=noted, notes=notes)
-        misfit = output_format.find_misfit(fields, columns)
-        return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
+
+class _FilledRow(NamedTuple):
+    """A row of the output before it is encoded."""
+
+    row: AskedRow
+    fields: dict[str, Any]
+    answer: Answer | None
+    notes: tuple[str, ...]  # about a row without an answer
+
+    def as_written(self) -> WrittenRow:
+        """Return what is counted of it."""
+        notes = self.notes if self.answer is None else self.answer.notes
+        label = self.answer.label if self.answer is not None else ""
+        return WrittenRow(self.row.line, label, bool(self.row.warnings), tuple(map(note_kind, notes)))
 
 
 def _encode(
-    outcomes: list[RowOutcome], columns: Sequence[str], output_format: OutputFormat
-) -> tuple[bytes, list[RowOutcome]]:
+    outcomes: list[_FilledRow | RejectedRow], columns: Sequence[str], output_format: OutputFormat
+) -> tuple[bytes, list[_FilledRow | RejectedRow]]:
     """Return the bytes of all rows, in halves if the format cannot hold them together, and what became of each row."""
-    scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
+    filled = [outcome for outcome in outcomes if isinstance(outcome, _FilledRow)]
     try:
-        return output_format.encode([fields for _, fields in scored], columns), outcomes
+        return output_format.encode([each.fields for each in filled], columns), outcomes
     except InputError as error:
         half = len(outcomes) // 2
         if not half:
-            row, _ = scored[0]
+            row = filled[0].row
             return b"", [RejectedRow(row.line, str(error), row.fields)]
         (content, first), (more, second) = (
             _encode(part, columns, output_format) for part in (outcomes[:half], outcomes[half:])
@@ -196,15 +172,15 @@ def _encode(
         return content + more, first + second
 
 
-def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = None, finds_only: bool = False) -> Scorer:
+def open_scorer(run: Path, scoring: Scoring, fields: OutputFields | None = None) -> Scorer:
     """Load the run, and what finds aspects.
 
-    :param finding: how aspects of rows that have none are found; None: each row must have one.
-    :param finds_only: the run only finds aspects; no labels are written.
+    :param fields: of the output; where they hold no labels, the run only finds aspects.
     :raises InputError: if the run cannot be loaded, or not scored in this way.
     """
-    device = scoring.chosen_device
-    if finds_only:
+    fields = fields or OutputFields()
+    device, finding = scoring.chosen_device, fields.finding
+    if not fields.is_scored:
         finder = open_finder(run, device)
 
         def find(questions: Sequence[Question]) -> Callable[[], Sequence[Value]]:
@@ -213,7 +189,7 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
                 for asked in with_found(finder, questions)
             ]
 
-        return Scorer(find, finding, finds_only=True, n_threads=count_threads() if device == "cpu" else _GPU_THREADS)
+        return Scorer(find, fields, n_threads=count_threads() if device == "cpu" else _GPU_THREADS)
     classifier = load(run, device=device, precision=scoring.precision, **finding.of_run(run) if finding else {})
     if scoring.abstains:
         classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
@@ -226,8 +202,7 @@ def open_scorer(run: Path, scoring: Scoring, finding: FindingOptions | None = No
     on_gpu = runtime is not None and runtime.is_on_gpu and not has_reasons
     return Scorer(
         partial(classifier.start, batch_size=scoring.batch_size, reasons=has_reasons),
-        finding,
-        classifier.runtime.saliency if has_reasons else None,
+        replace(fields, saliency=classifier.runtime.saliency if has_reasons else None),
         classifier.profile,
         n_threads=runtime.n_threads if runtime is not None else os.cpu_count() or 1,
         classifier=classifier if on_gpu else None,

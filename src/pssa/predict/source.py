@@ -54,7 +54,7 @@ class Source:
         """What errors and rejected rows call it."""
         return "standard input" if self.name == STANDARD else self.name
 
-    def events(self, watch: Watch) -> Iterator[Event]:
+    def events(self, watch: Watch | None = None) -> Iterator[Event]:
         """Yield what is in it, in its order.
 
         :raises InputError: if it cannot be read, or not to its end.
@@ -66,8 +66,10 @@ class Source:
                 # A problem after which nothing can be read is not a row that could be skipped.
                 if isinstance(event, Problem) and event.last:
                     raise InputError.at(self.title, event.line, event.message)
-                if self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
-                    n_rows = n_rows or _count_rows(self.name)
+                if watch and self.format == "parquet" and isinstance(event, Row):  # pyarrow opens the file itself
+                    from pyarrow import parquet
+
+                    n_rows = n_rows or parquet.read_metadata(self.name).num_rows
                     watch(self.size * event.line // n_rows)
                 yield event
         except EmptyFile:
@@ -116,8 +118,7 @@ def require_unchanged(sources: Sequence[Source]) -> None:
         except OSError as error:
             raise InputError(f"{source.title} has gone while it was read; get it again and {BEGIN_AGAIN}") from error
         if (size, modified) != (source.size, source.modified):
-            change = f"from {source.size} to {size} bytes" if size != source.size else "at the same size"
-            raise InputError(f"{source.title} has changed {change} while it was read; {BEGIN_AGAIN}")
+            raise InputError(f"{source.title} has changed while it was read; {BEGIN_AGAIN}")
 
 
 def find_sources(
@@ -157,10 +158,10 @@ def peeked_files(inputs: Sequence[str]) -> list[InputFile]:
 
 def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
     """Return the style of the first file that is CSV, so that a program that wrote it opens what is made of it."""
-    source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
-    if source is None:
+    tables = [source for source in sources if source.format == "csv" and not source.is_stream]
+    if not tables:
         return CsvStyle(has_bom=any(source.format == "excel" for source in sources))
-    file = _WatchedFile(Path(source.name), source.encoding)
+    file = _WatchedFile(Path(tables[0].name), tables[0].encoding)
     try:
         delimiter = CsvHeader.read(content for _, content in read_text_leniently(file)).delimiter
         return CsvStyle(delimiter, begins_with_bom(file))
@@ -200,13 +201,6 @@ def _size_and_time(path: Path) -> tuple[int, int]:
     """Return the size and the time of a file, by which a change is noticed; a folder has no size."""
     known = path.stat()
     return known.st_size if path.is_file() else 0, known.st_mtime_ns
-
-
-def _count_rows(name: str) -> int:
-    """Return the number of rows of a Parquet file, which its reader has checked by now."""
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(name).num_rows)
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,15 @@ from typing import Any
 from pssa.data.rows import Event, Problem, Row
 from pssa.errors import InputError
 from pssa.predict.fingerprint import BEGIN_AGAIN
-from pssa.predict.rows import OUTPUT_FIELDS, Summary, output_columns
+from pssa.predict.rows import OUTPUT_FIELDS, OutputFields, Summary, WrittenRow
 from pssa.predict.source import Source
-from pssa.runs.asked_rows import AskedRow, RejectedRow, parse_row
-from pssa.runs.input_profile import added_column
+from pssa.runs.asked_rows import RejectedRow
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
 
 START: Position = (0, 0)
 _MAX_CHARACTERS = 1 << 22  # of a window, except for its last row: no row is longer than a line may be
 _MAX_RAW_CHARACTERS = 1 << 18  # the same where each row may become many
-_TEXTS = (str, bytes)
 
 
 @dataclass(frozen=True)
@@ -33,18 +31,22 @@ class Window:
 
     source: str  # its title
     end: Position
-    read: int  # bytes of its source so far
-    rows: tuple[Row | Problem, ...]  # empty once they are scored
-    columns: tuple[str, ...]  # of the output, from the first row of the job that can be scored
+    read: int = 0  # bytes of its source so far
+    rows: tuple[Row | Problem, ...] = ()  # none once they are scored
+    columns: tuple[str, ...] = ()  # of the output, from the first row of the job that can be scored
     fault: str = ""  # why nothing after these rows can be read
     content: bytes = b""  # for the output
+    written: tuple[WrittenRow, ...] = ()  # the rows in `content`, which the output may still reject
     rejected: bytes = b""  # for the file of rejected rows
-    summary: Summary = field(default_factory=Summary)
     first_rejected: str = ""  # the first rejected row, as an error names it
-    lines: tuple[int, ...] = ()  # of the rows in `content`, which the output may still reject
-    ambiguous: frozenset[int] = frozenset()  # which of them have an ambiguous aspect
+    others: Summary = field(default_factory=Summary)  # counts of rows that are not in `content`
     schema: bytes | None = None  # of Parquet, once the output is known to hold these rows
     warnings: tuple[str, ...] = ()  # of an engine in another process
+
+    @property
+    def summary(self) -> Summary:
+        """Counts of all rows."""
+        return Summary.of(self.written) + self.others
 
     def reject(self, rows: Sequence[RejectedRow]) -> Window:
         """Return the window with these rows in the file of rejected rows as well."""
@@ -55,47 +57,25 @@ class Window:
         return replace(
             self,
             rejected=self.rejected + b"".join(lines),
-            summary=self.summary + Summary(rejected=len(rows)),
+            others=self.others + Summary(rejected=len(rows)),
             first_rejected=self.first_rejected or InputError.at(self.source, rows[0].line, rows[0].reason).message,
         )
-
-
-@dataclass(frozen=True)
-class AddedFields:
-    """Which fields an output has besides those of its input."""
-
-    scored: bool = True  # label and probabilities
-    explained: bool = False
-    noted: bool = False  # notes about rows that are unlike the training data
-    aspect: tuple[str, ...] = ()  # names for the aspect and its offsets, where it is looked for
-    has_scores: bool = False  # how sure the model is of an aspect
-
-    def columns(self, rows: Sequence[Row | Problem]) -> tuple[str, ...]:
-        """Return the columns of the output by the first rows; empty if none of them can be used."""
-        if not self.aspect:
-            usable = next((row for row in map(parse_row, rows) if isinstance(row, AskedRow)), None)
-            return () if usable is None else output_columns(usable.fields, self.explained, self.noted)
-        first = next((row for row in rows if isinstance(row, Row)), None)
-        if first is None:
-            return ()
-        score = (added_column(first.given, "score"),) if self.has_scores else ()
-        names = tuple(dict.fromkeys((*first.given, *self.aspect, *score)))
-        return output_columns(names, self.explained, self.noted) if self.scored else names
 
 
 def read_windows(
     sources: Sequence[Source],
     n_rows: int,
+    fields: OutputFields,
     start: Position = START,
     columns: tuple[str, ...] = (),
-    added: AddedFields | None = None,
 ) -> Iterator[Window]:
     """Yield all rows after `start`; the last window has a fault if a source cannot be read to its end.
 
     :param columns: of the output, if rows were written before.
     """
-    added = added or AddedFields()
-    most = _MAX_RAW_CHARACTERS if added.aspect else _MAX_CHARACTERS
+    most, aspect = (
+        (_MAX_RAW_CHARACTERS, fields.finding.columns.aspect_columns) if fields.finding else (_MAX_CHARACTERS, ())
+    )
     if start[0] >= len(sources):
         raise InputError(f"the unfinished job names input {start[0] + 1} of {len(sources)}; {BEGIN_AGAIN}")
     for number, source in enumerate(sources[start[0] :], start[0]):
@@ -103,8 +83,8 @@ def read_windows(
         for window in _windows_of(source, (number, n_before), n_rows, most):
             rows = window.rows
             if source.format == "csv":
-                rows = _unify_column_names(rows, (*added.aspect, *columns))
-            columns = columns or added.columns(rows)
+                rows = _unify_column_names(rows, (*aspect, *columns))
+            columns = columns or fields.columns(rows)
             yield replace(window, rows=rows, columns=columns)
             if window.fault:
                 return
@@ -136,7 +116,7 @@ def _windows_of(source: Source, start: Position, max_events: int, max_characters
             return
         n_events += len(taken)
         rows = tuple(event for event in taken if isinstance(event, Row | Problem))
-        yield Window(source.title, (number, n_events), read, rows, (), fault)
+        yield Window(source.title, (number, n_events), read, rows, fault=fault)
 
 
 def _skip(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
@@ -151,7 +131,7 @@ def _weight(fields: Mapping[str, Any]) -> int:
     weight, left = 0, [fields]
     while left:
         value: Any = left.pop()
-        if isinstance(value, _TEXTS):
+        if isinstance(value, str | bytes):
             weight += len(value)
             continue
         weight += 1

@@ -1,4 +1,4 @@
-"""An output in the making: one file for each window, what is trusted when a job is resumed, and who may write."""
+"""Outputs in the making: what a killed job keeps, what is trusted when it is resumed, who may write; and standard output."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.predict.made_outputs import CSV, FINGERPRINT, Killed, finish, leave, names, output, result, windows_of
+from tests.predict.made_outputs import CSV, FINGERPRINT, Killed, finish, leave, names, output, result
 
 from pssa.errors import InputError, RunError, for_command_line
-from pssa.predict import partial_output
+from pssa.predict.output import PartialOutput, open_standard_output
 from pssa.predict.output_format import OutputFormat
-from pssa.predict.rows import Summary
+from pssa.predict.rows import Summary, WrittenRow
 
 OLD_JOB = Path(__file__).parents[1] / "fixtures" / "v0_1" / "unfinished_predict_job"
+
+
+def die(*_: Any, **__: Any) -> Any:
+    raise Killed
+
+
+def disk_full(*_: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_the_output_appears_when_it_is_complete(tmp_path: Path) -> None:
@@ -29,7 +37,6 @@ def test_the_output_appears_when_it_is_complete(tmp_path: Path) -> None:
         made.append(result(1, b"bad\n"))
         made.append(result(2))
         assert names(tmp_path) == ["out.csv.part"]
-        assert len(windows_of(made)) == 2
         made.publish()
     assert names(tmp_path) == ["out.csv", "out.csv.rejected.jsonl"]
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
@@ -43,53 +50,47 @@ def test_a_job_without_windows_leaves_nothing_and_one_without_rows_a_readable_fi
     for begin, form, content in (("resume", CSV, b"n\r\n"), ("replace", packed, packed.empty(()))):
         made = output(tmp_path, begin, form)
         with made.opened(FINGERPRINT):
-            made.append(replace(result(1), content=b"", summary=Summary(rejected=1)))
+            made.append(result(1, rows=0))
             made.publish()
         assert (tmp_path / "out.csv").read_bytes() == content
 
 
-def test_a_window_that_was_being_written_is_written_again(tmp_path: Path) -> None:
+def test_what_was_written_after_the_last_window_is_written_again(tmp_path: Path) -> None:
     made = output(tmp_path)
     leave(made, 2, b"bad\n")
-    last = windows_of(made)[-1]
-    last.with_name(f".{last.name[:-1]}3.77.part").write_bytes(b'{"half')
+    for name in ("rows", "rejected", ".progress.json.77.part"):
+        with (made.folder / name).open("ab") as file:
+            file.write(b"half of a win")
     again = output(tmp_path, "resume")
-    assert finish(again, 3) == Summary(3, {"positive": 3}, rejected=2)
+    assert finish(again, 3, b"bad\n") == Summary(3, {"positive": 3}, rejected=3)
     assert again.is_complete
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n3\r\n"
-    assert made.rejected.read_bytes() == b"bad\nbad\n"
+    assert made.rejected.read_bytes() == b"bad\n" * 3
     assert names(tmp_path) == ["out.csv", "out.csv.rejected.jsonl"]
 
 
 def test_an_unfinished_job_is_neither_lost_nor_begun_again_by_mistake(tmp_path: Path) -> None:
     leave(output(tmp_path), 2)
-    with pytest.raises(InputError, match=r"out\.csv\.part holds an unfinished job"):
+    with pytest.raises(InputError, match=r"out\.csv\.part holds an unfinished job with 2 rows"):
         finish(output(tmp_path), 3)
-    assert len(windows_of(output(tmp_path))) == 2
-    finish(output(tmp_path, "replace"), 1)
-    assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
-
-
-def test_another_job_is_refused(tmp_path: Path) -> None:
-    leave(output(tmp_path), 1)
     another = output(tmp_path, "resume").opened(FINGERPRINT | {"saliency": "attention"})
     with pytest.raises(InputError, match="saliency has changed since the job began") as refusal:
         another.__enter__()
     assert "--explain" in for_command_line(refusal.value)
-    assert finish(output(tmp_path, "resume"), 2).rows == 2
+    assert finish(output(tmp_path, "resume"), 3).rows == 3
+    leave(output(tmp_path, "replace"), 2)
+    finish(output(tmp_path, "replace"), 1)
+    assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
 
 
-def test_windows_of_an_earlier_job_are_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("where", ["_remove", "_open"])
+def test_rows_of_an_earlier_job_are_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     leave(output(tmp_path), 2)
-
-    def die(self: Any, **given: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:  # killed before it has removed them
-        patch.setattr(partial_output.PartialOutput, "_remove", die)
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialOutput, where, die)
+        patch.setattr(PartialOutput, "clear", lambda self: None)  # which a killed process does not do
         with pytest.raises(Killed):
             finish(output(tmp_path, "replace"), 1)
-    assert len(windows_of(output(tmp_path))) == 2
     assert finish(output(tmp_path, "resume"), 1).rows == 1
     assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
     assert names(tmp_path) == ["out.csv"]
@@ -98,9 +99,10 @@ def test_windows_of_an_earlier_job_are_never_used(tmp_path: Path, monkeypatch: p
 def test_an_output_is_replaced_only_with_permission(tmp_path: Path) -> None:
     made = output(tmp_path)
     made.output.write_text("older")
-    for begin in ("new", "resume"):
-        with pytest.raises(InputError, match=r"out\.csv already exists; choose another"):
-            finish(output(tmp_path, begin), 1)
+    with pytest.raises(InputError, match=r"out\.csv already exists; choose another"):
+        finish(output(tmp_path), 1)
+    with output(tmp_path, "resume").opened(FINGERPRINT) as settled:
+        assert settled.is_settled
     assert names(tmp_path) == ["out.csv"]
     leave(output(tmp_path, "replace"), 1)
     assert made.output.read_text() == "older"
@@ -126,42 +128,6 @@ def test_a_file_that_appeared_in_between_is_not_replaced(tmp_path: Path, name: s
     assert (tmp_path / name).read_text() == "somebody else's"
 
 
-def test_a_damaged_job_is_refused(tmp_path: Path) -> None:
-    made = output(tmp_path, "resume")
-    leave(made, 3)
-    _, second, _ = windows_of(made)
-    content = second.read_bytes()
-    for damaged in (content[:-1], content + b"x"):
-        second.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"-00000002: is damaged .*; begin again"):
-            finish(output(tmp_path, "resume"), 4)
-    second.write_bytes(content)
-    second.rename(tmp_path / "away")
-    with pytest.raises(InputError, match=r"-00000002: is missing; begin again"):
-        finish(output(tmp_path, "resume"), 4)
-    (tmp_path / "away").rename(second)
-    job = (made.folder / "job.json").read_text()
-    for text in ("{}", "", "[1]", "{", "[" * 100_000, job.replace('"scoring"', '"lost"'), job.replace("3", "9", 1)):
-        (made.folder / "job.json").write_text(text)
-        with pytest.raises(InputError, match=r"job\.json: is damaged|another version of pssa"):
-            finish(output(tmp_path, "resume"), 4)
-    (made.folder / "job.json").write_text(job)
-    assert finish(output(tmp_path, "resume"), 4).rows == 4
-
-
-def test_a_complete_job_needs_its_last_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(self: Any, target: Path) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(partial_output.PartialOutput, "_join", die)
-        with pytest.raises(Killed):
-            finish(output(tmp_path), 2)
-    windows_of(output(tmp_path))[-1].unlink()
-    with pytest.raises(InputError, match=r"-00000002: is missing; begin again"):
-        finish(output(tmp_path, "resume"), 2)
-
-
 def test_permission_to_replace_is_not_inherited_by_a_new_job(tmp_path: Path) -> None:
     made = output(tmp_path, "replace")
     made.output.write_text("older")
@@ -174,38 +140,33 @@ def test_permission_to_replace_is_not_inherited_by_a_new_job(tmp_path: Path) -> 
     assert made.output.read_text() == "older"
 
 
-SUMMARY = {"rows": 1, "labels": {"positive": 1}, "ambiguous": 0, "rejected": 0}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"content": -1},
-        {"content": "7"},
-        {"end": [0]},
-        {"end": {"source": 0}},
-        {"end": [True, 0]},
-        {"end": [0, 1 << 70]},
-        {"schema": "zz"},
-        {"summary": {"lost": 1}},
-        {"summary": SUMMARY | {"rows": "7"}},
-        {"summary": SUMMARY | {"rows": 7}},
-        {"summary": SUMMARY | {"labels": ["positive"]}},
-        {"summary": SUMMARY | {"labels": {"positive": None}}},
-        {"summary": SUMMARY | {"ambiguous": 0.5}},
-        {"summary": SUMMARY | {"rejected": None}},
-        {"columns": "text"},
-        {"columns": [1]},
-        {"more": 1},
-    ],
-)
-def test_a_damaged_window_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_damaged_job_is_refused(tmp_path: Path) -> None:
     made = output(tmp_path, "resume")
-    leave(made, 1)
-    (window,) = windows_of(made)
-    header, _, body = window.read_bytes().partition(b"\n")
-    window.write_bytes(json.dumps(json.loads(header) | change).encode() + b"\n" + body)
-    with pytest.raises(InputError, match=r"\(.*\); begin again with begin='replace'"):
+    leave(made, 3, b"bad\n")
+    for name in ("rows", "rejected"):
+        content = (made.folder / name).read_bytes()
+        (made.folder / name).write_bytes(content[:-1])
+        with pytest.raises(InputError, match=rf"part/{name}: is damaged .*; begin again"):
+            finish(output(tmp_path, "resume"), 4)
+        (made.folder / name).write_bytes(content)
+    for name in ("job.json", "progress.json"):
+        record = (made.folder / name).read_text()
+        changed = json.dumps(json.loads(record) | {"layout": 9, "n_bytes": 1})
+        for text in ("{}", "", "[1]", "{", "[" * 100_000, changed, record.replace("3", "9", 1), record[:-1]):
+            (made.folder / name).write_text(text)
+            with pytest.raises(InputError, match=rf"{name}: is damaged \(.*\); begin again with begin='replace'"):
+                finish(output(tmp_path, "resume"), 4)
+        (made.folder / name).write_text(record)
+    assert finish(output(tmp_path, "resume"), 4).rows == 4
+
+
+def test_a_complete_job_needs_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialOutput, "_publish_rejected", die)
+        with pytest.raises(Killed):
+            finish(output(tmp_path), 2)
+    (output(tmp_path).folder / "rows").unlink()
+    with pytest.raises(InputError, match=r"rows: is damaged .*; begin again"):
         finish(output(tmp_path, "resume"), 2)
 
 
@@ -213,10 +174,10 @@ def test_a_damaged_window_is_refused(tmp_path: Path, change: dict[str, Any]) -> 
 def test_an_unfinished_job_of_the_first_version_is_refused(tmp_path: Path, begin: str) -> None:
     made = output(tmp_path, begin)
     shutil.copytree(OLD_JOB, made.folder)
+    (made.folder / "job.json").unlink()
     with pytest.raises(InputError, match="pssa; begin again with begin='replace'") as refusal:
         finish(made, 1)
     assert "--force" in for_command_line(refusal.value)
-    assert names(made.folder) == names(OLD_JOB)
     finish(output(tmp_path, "replace"), 1)
     assert names(tmp_path) == ["out.csv"]
 
@@ -235,8 +196,8 @@ def test_columns_of_parquet_are_checked_window_by_window(tmp_path: Path) -> None
     form, made = OutputFormat("parquet"), output(tmp_path, form=OutputFormat("parquet"))
     with made.opened(FINGERPRINT):
         made.append(made.fit(replace(result(1), content=form.encode([{"n": 1}], ()))))
-        unfit = replace(result(2), content=form.encode([{"n": "two", "label": "a"}], ()), lines=(7,), source="in")
-        made.append(made.fit(replace(unfit, summary=Summary(1, {"a": 1}))))
+        unfit = replace(result(2), content=form.encode([{"n": "two"}], ()), written=(WrittenRow(7, "a"),))
+        made.append(made.fit(unfit))
         assert made.summary == Summary(1, {"positive": 1}, rejected=1)
         made.publish()
     assert parquet.read_table(made.output).to_pylist() == [{"n": 1}]
@@ -244,36 +205,24 @@ def test_columns_of_parquet_are_checked_window_by_window(tmp_path: Path) -> None
 
 
 def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, write = output(tmp_path), Path.write_bytes
-
-    def fill_up(path: Path, content: bytes) -> int:
-        if "-00000002" in path.name:
-            write(path, content[:9])
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", fill_up)
-    with pytest.raises(OSError, match=r"No space left on device: .*-00000002'$"):
-        finish(made, 3)
-    assert len(windows_of(made)) == 1
-    assert not list(made.folder.glob(".*"))
-    monkeypatch.undo()
+    made, made_again = output(tmp_path), output(tmp_path, "resume")
+    leave(made, 1)
+    with made_again.opened(FINGERPRINT), monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", disk_full)
+        with pytest.raises(OSError, match=r"No space left on device: .*/rows'$"):
+            made_again.append(result(2))
+        assert made_again.n_kept == 1
     finish(output(tmp_path, "resume"), 2)
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
 
 
 def test_a_disk_that_fills_up_at_the_end_costs_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = output(tmp_path)
-
-    def fill_up(self: Any, which: str = "content") -> Any:
-        yield b"some"
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with monkeypatch.context() as patch:
-        patch.setattr(partial_output.PartialOutput, "contents", fill_up)
+        patch.setattr(shutil, "copyfile", disk_full)
         with pytest.raises(OSError, match="No space left on device"):
             finish(made, 2, b"bad\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv.part"]
+    assert names(tmp_path) == ["out.csv.part"]
     finish(output(tmp_path, "resume"), 2)
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
     assert made.rejected.read_bytes() == b"bad\nbad\n"
@@ -283,20 +232,29 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
     made = output(tmp_path)
     with made.opened(FINGERPRINT):
         made.append(result(1))
-        with pytest.raises(RunError, match=r"out\.csv is in use by another process"):
-            finish(output(tmp_path, "resume"), 2)
+        for begin in ("resume", "replace"):  # nothing is trusted or removed before the lock is held
+            with pytest.raises(RunError, match=r"out\.csv is in use by another process"):
+                finish(output(tmp_path, begin), 2)
         made.append(result(2))
         made.publish()
     assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n2\r\n"
 
 
+def test_a_folder_removed_before_it_was_locked_is_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = output(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", lambda lock, how: made.folder.rmdir())
+    with pytest.raises(RunError, match=r"out\.csv is in use by another process"):
+        finish(made, 1)
+
+
 def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be written: .*nowhere does not"):
         finish(output(tmp_path / "nowhere"), 1)
-    (tmp_path / "out.csv").mkdir()
-    with pytest.raises(InputError, match=r"out\.csv cannot be written: it is a"):
-        finish(output(tmp_path, "replace"), 1)
-    (tmp_path / "out.csv").rmdir()
+    for make, remove in ((Path.mkdir, Path.rmdir), (os.mkfifo, Path.unlink)):
+        make(tmp_path / "out.csv")
+        with pytest.raises(InputError, match=r"out\.csv cannot be written: it is a"):
+            finish(output(tmp_path, "replace"), 1)
+        remove(tmp_path / "out.csv")
     (tmp_path / "out.csv.part").write_text("a file")
     with pytest.raises(InputError, match=r"cannot be written: .*out\.csv\.part"):
         finish(output(tmp_path), 1)
@@ -306,29 +264,43 @@ def test_a_file_for_rejected_rows_that_cannot_be_written_is_refused_at_the_start
     (tmp_path / "folder").mkdir()
     for name, what in (("nowhere/bad", "nowhere does not exist; make the folder"), ("folder", "it is a directory")):
         with pytest.raises(InputError, match=f"cannot be written: .*{what}.*rejected"):
-            finish(replace(output(tmp_path, "replace"), rejected=tmp_path / name), 1)
+            finish(output(tmp_path, "replace", rejected=tmp_path / name), 1)
     assert names(tmp_path) == ["folder"]
 
 
-def test_a_device_is_not_a_file_to_be_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "out.csv")
-    with pytest.raises(InputError, match=r"out\.csv cannot be written: it is a"):
-        finish(output(tmp_path, "replace"), 1)
+def test_standard_output_gets_windows_as_they_come(capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+    with open_standard_output(CSV, side, "new") as standard:
+        standard.append(result(1, b"bad\n"))
+        assert capsysbinary.readouterr().out == b"n\r\n1\r\n"
+        standard.append(result(2, b"bad\n"))
+        assert capsysbinary.readouterr().out == b"2\r\n"
+        standard.publish()
+    assert side.read_bytes() == b"bad\nbad\n"
+    assert standard.summary == Summary(2, {"positive": 2}, 0, 2)
+    with open_standard_output(CSV, None, "new") as standard:
+        standard.append(result(1, rows=0))
+        standard.publish()
+    assert capsysbinary.readouterr().out == b"n\r\n"
 
 
-def test_nothing_in_the_folder_is_trusted_before_the_lock_is_held(tmp_path: Path) -> None:
-    made = output(tmp_path, "replace")
-    leave(made, 2)
-    lock = os.open(made.folder, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    with pytest.raises(RunError):
-        finish(output(tmp_path, "replace"), 1)
-    os.close(lock)
-    assert len(windows_of(made)) == 2
+def test_where_nothing_is_rejected_or_the_job_fails_there_is_no_file(tmp_path: Path) -> None:
+    with open_standard_output(CSV, tmp_path / "bad.jsonl", "new") as standard:
+        standard.append(result(1))
+    assert names(tmp_path) == []
+    with suppress(Killed), open_standard_output(CSV, tmp_path / "bad.jsonl", "new") as standard:
+        standard.append(result(1, b"bad\n"))
+        raise Killed
+    assert names(tmp_path) == []
 
 
-def test_a_folder_removed_before_it_was_locked_is_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = output(tmp_path)
-    monkeypatch.setattr(fcntl, "flock", lambda lock, how: made.folder.rmdir())
-    with pytest.raises(RunError, match=r"out\.csv is in use by another process"):
-        finish(made, 1)
+def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+    side.write_text("older")
+    with pytest.raises(InputError, match=r"bad\.jsonl already exists; choose"):
+        open_standard_output(CSV, side, "new").__enter__()
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        open_standard_output(CSV, tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with open_standard_output(CSV, side, "replace") as standard:
+        standard.append(result(1, b"bad\n"))
+    assert side.read_bytes() == b"bad\n"
