@@ -41,8 +41,6 @@ from pssa.runs.run_names import lend_starter, whole_run
 from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from pssa.runs.evaluate import Evaluation
     from pssa.runs.torch_runtime import TorchRuntime
 
@@ -184,11 +182,22 @@ class Classifier:
         def wait() -> list[list[Answer]]:
             about = [self._language_notes(question.text) for question in questions]
             return [
-                [self._finished(question.text, answer, notes) for answer in inside]
+                [self._finished(answer, notes, question.text) for answer in inside]
                 for question, notes, inside in zip(questions, about, started(), strict=True)
             ]
 
         return wait
+
+    def answer(self, examples: Sequence[Example], batch_size: int | None = None, reasons: bool = False) -> list[Answer]:
+        """Return the answers in the order of the examples, which a model in torch judges as they are; see `start`."""
+        if (runtime := self.runtime.in_torch) is None:
+            asked = [Question(example.text, (example.aspect_chars,), example.spans) for example in examples]
+            return [answer for (answer,) in self.start(asked, batch_size=batch_size, reasons=reasons)()]
+        answers = runtime.judge(examples, batch_size, reasons)()
+        return [
+            self._finished(answer, self._language_notes(example.text, example.spans), example.text, example.spans)
+            for example, answer in zip(examples, answers, strict=True)
+        ]
 
     def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
         """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
@@ -205,16 +214,26 @@ class Classifier:
     def _language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
         return self.profile.language_notes(text, spans) if self.profile and self.notes_languages else ()
 
-    def _finished(self, text: str, answer: Answer, about_text: tuple[str, ...]) -> Answer:
-        """Return an answer of the runtime with notes, and without its label if the confidence is too low."""
-        answer = replace(answer, notes=(*answer.notes, *about_text)) if about_text else answer
+    def _finished(
+        self, answer: Answer, about_text: tuple[str, ...], text: str, words: Sequence[Span] | None = None
+    ) -> Answer:
+        """Return an answer of the runtime with notes, and without its label if the confidence is too low.
+
+        :param about_text: notes about the whole text.
+        :param words: character offsets of the words of the text, where it is judged as a whole; None: the aspect's sentence is.
+        """
+        notes: tuple[str, ...] = ()
+        if self.profile is not None and answer.end:
+            if words is None:
+                begin, end = sentence_of(text, (answer.start, answer.end))
+                text = text[begin:end]
+                words = tokenize(text)
+            notes = self.profile.notes(text, words, answer.aspect)
+        if about_text or notes:
+            answer = replace(answer, notes=(*answer.notes, *about_text, *notes))
         if answer.probabilities and max(answer.probabilities.values()) < self.abstain_below:
             answer = replace(answer, label=UNCERTAIN)
-        if self.profile is None or answer.end == 0:
-            return answer
-        begin, end = sentence_of(text, (answer.start, answer.end))
-        notes = self.profile.notes(text[begin:end], tokenize(text[begin:end]), answer.aspect)
-        return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+        return answer
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> npt.NDArray[np.float32]:
         """Return the (n, C) probability of each label of examples, which a model in torch judges as they are."""
@@ -228,23 +247,6 @@ class Classifier:
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """Return the likeliest label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(1).tolist()] if examples else []
-
-    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
-        """Return the answers in the order of the examples, which a model in torch judges as they are."""
-        return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
-
-    def answers(self, examples: Sequence[Example], probabilities: Tensor | npt.NDArray[np.float32]) -> list[Answer]:
-        """Return the answers that follow from `probabilities` (n, C)."""
-        found = []
-        for example, row in zip(examples, probabilities.tolist(), strict=True):
-            confidence = max(row)
-            label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
-            by_label = dict(zip(self.labels, row, strict=True))
-            notes = self._language_notes(example.text, example.spans)
-            if self.profile:
-                notes += self.profile.notes(example.text, example.spans, example.aspect_text)
-            found.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
-        return found
 
     @overload
     def predict(self, text: str, aspect: None = None, *, batch_size: int | None = None) -> list[Answer]: ...
