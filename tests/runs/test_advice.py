@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 
 from pssa.errors import for_command_line
 from pssa.runs import Config
-from pssa.runs.advice import HeldOutScore, MajorityBaseline, advise
+from pssa.runs.card import HeldOutScore, MajorityBaseline, advise
 
 METRICS: dict[str, Any] = {
     "instances": 900,

@@ -16,7 +16,7 @@ from tests.runs.hub_stub import TOKEN, Hub, Repository
 import pssa
 from pssa.data.example import Corpus
 from pssa.errors import InputError, MissingExtra
-from pssa.runs.hub import push_to_hub
+from pssa.runs.copies import push_to_hub
 from pssa.runs.training_run import write_run
 
 library = pytest.importorskip("huggingface_hub")

@@ -12,9 +12,9 @@ import torch
 from pssa.data import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs import Config
-from pssa.runs.output_init import _features, _fit_biases, init_output_layer
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.warm_start import _features, _fit_biases, init_output_layer
 from pssa.training import Observer
 
 GERMAN = {"positive": "{aspect} ist gut", "negative": "{aspect} ist schlecht", "neutral": "{aspect}"}

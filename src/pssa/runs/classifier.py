@@ -34,11 +34,11 @@ from pssa.runs.answers import (
     sentence_of,
     with_found,
 )
+from pssa.runs.asked_rows import predict_table
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import TemporaryFolder
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.run_names import lend_starter, whole_run
-from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
     from pssa.runs.evaluate import Evaluation
@@ -136,8 +136,8 @@ class Classifier:
         return export_onnx(self._saved, path, force=force)
 
     def push_to_hub(self, repo_id: str, **how: Any) -> str:
-        """Upload its run to a model hub; see `pssa.runs.hub.push_to_hub`."""
-        from pssa.runs.hub import push_to_hub
+        """Upload its run to a model hub; see `pssa.runs.copies.push_to_hub`."""
+        from pssa.runs.copies import push_to_hub
 
         return push_to_hub(self._saved, repo_id, **how)
 

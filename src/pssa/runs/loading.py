@@ -43,7 +43,14 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
     :param mentions: whether a joint model answers aspects that are named without an opinion too.
     :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
     """
-    finder = choose_finder(aspects_from, aspects, device)
+    if aspects_from is not None and aspects is not None:
+        given = f"{setting('aspects_from')} or {setting('aspects')}"
+        raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
+    finder: Finder | None = None
+    if aspects is not None:
+        finder = NameFinder(parse_names(aspects))
+    elif aspects_from is not None:
+        finder = open_finder(aspects_from, device)
     folder = RunDirectory.open(resolve_run(path)).root
     runtime = load_runtime(folder, device, precision)
     if min_score or mentions:
@@ -105,21 +112,6 @@ def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
 
     described = Description.load(folder)
     return described.model, described.labels
-
-
-def choose_finder(
-    aspects_from: str | Path | None, aspects: str | Iterable[str] | None, device: str = "cpu"
-) -> Finder | None:
-    """Return what finds aspects in place of a run, if anything does.
-
-    :raises InputError: if both are given.
-    """
-    if aspects_from is not None and aspects is not None:
-        given = f"{setting('aspects_from')} or {setting('aspects')}"
-        raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
-    if aspects is not None:
-        return NameFinder(parse_names(aspects))
-    return None if aspects_from is None else open_finder(aspects_from, device)
 
 
 def open_finder(path: str | Path, device: str = "cpu") -> Finder:

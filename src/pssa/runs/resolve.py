@@ -76,14 +76,15 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
         return config
     _check_label_texts(config, corpus.labels)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
-    derived: dict[str, Any] = {}
-    if has_few_labels(config, len(corpus)):
+    training, derived = config.training, dict[str, Any]()
+    epochs, batch_size = training.usual_epochs or training.max_epochs or 0, training.batch_size or 1
+    if epochs * math.ceil(len(corpus) / batch_size) < training.min_steps:
         if not given.preset and not given.data.from_pretrained:
             derived |= _options_for_few(given, corpus)
-        if not has_length(given):
+        if not (given.epochs or given.training.usual_epochs or given.training.max_epochs):
             derived |= _epochs_for_few(given, config, len(corpus))
     config = config.updated(derived)
-    return replace(config, training=replace(config.training, derived=(*config.training.derived, *derived)))
+    return replace(config, training=replace(config.training, derived=(*training.derived, *derived)))
 
 
 def _check_label_texts(config: Config, labels: Sequence[str]) -> None:
@@ -156,23 +157,6 @@ def _by_model_and_method(given: Config) -> Config:
         gamma = choose_penalty(given).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config
-
-
-def has_few_labels(config: Config, n_instances: int) -> bool:
-    """Return whether the data is so small that the model's usual number of epochs would make fewer than `min_steps` steps.
-
-    :param config: settings with the defaults of model and method.
-    """
-    training = config.training
-    assert training.batch_size
-    assert training.max_epochs
-    epochs = training.usual_epochs or training.max_epochs
-    return epochs * math.ceil(n_instances / training.batch_size) < training.min_steps
-
-
-def has_length(given: Config) -> bool:
-    """Return whether settings, before their defaults are filled in, say how long to train."""
-    return bool(given.epochs or given.training.usual_epochs or given.training.max_epochs)
 
 
 def usual_settings(config: Config) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pssa import models
 from pssa.aspects.find import OLDER_FILE, TAGGERS, Finder, has_tagger
 from pssa.data.files import make_folder, require_regular
 from pssa.data.tokenize import Span
-from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
+from pssa.data.validation import format_error, list_of, number, parse_fields, parsers_of, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
@@ -93,7 +93,9 @@ class Description:
         # Keys that earlier versions did not write.
         defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word", "max_words": 0}
         try:
-            values = parse_fields(defaults | found, "", _FIELDS)
+            parsers = parsers_of(cls, options=_options, labels=list_of(text), vote_weights=list_of(number))
+            parsers["says"] = parsers.pop("vote_weights")
+            values = parse_fields(defaults | found, "", parsers)
             options = models.saved_options(values["model"], values["options"])
             values["options"] = Config().updated({"model": values["model"], "options": options}).options
             models.read_options(values["model"], values["options"])
@@ -129,18 +131,6 @@ def _options(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"`{name}` is {shorten(value)}; expected an object")
     return value
-
-
-_FIELDS: dict[str, Parser] = {
-    "model": text,
-    "options": _options,
-    "labels": list_of(text),
-    "dimension": integer,
-    "says": list_of(number),
-    "max_pieces": integer,
-    "unit": text,
-    "max_words": integer,
-}
 
 
 def save_weights(folder: Path, model: nn.Module, description: Description, featurizer: Featurizer) -> None:

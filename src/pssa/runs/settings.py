@@ -9,9 +9,11 @@ Reading a configuration must not load torch: the command line and everything tha
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,7 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, nearest_name, read_toml, shorten
-from pssa.errors import InputError
-from pssa.runs.presets import preset_values
+from pssa.errors import InputError, setting
 from pssa.runs.setting_types import MAX_NAME, TABLES, as_type, check_ranges, kind_of, setting_field
 
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -375,6 +376,34 @@ def non_default_settings(config: Config) -> dict[str, Any]:
     derived = {"training.derived", *config.training.derived}
     changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
     return {name: value for name, value in changed.items() if name not in derived}
+
+
+@cache
+def load_presets() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the settings of each preset for each model, by dotted name."""
+    table = tomllib.loads(files("pssa.runs").joinpath("presets.toml").read_text("utf-8"))
+    return {
+        preset: {
+            model: {k: v for part in parts for k, v in table["parts"][part].items()} for model, parts in of.items()
+        }
+        for preset, of in table["presets"].items()
+    }
+
+
+def preset_values(preset: str | None, model: str) -> dict[str, Any]:
+    """Return the settings of a preset for a model, by dotted name; none without a preset.
+
+    :raises InputError: if there is no such preset, or it says nothing about the model.
+    """
+    if preset is None:
+        return {}
+    presets = load_presets()
+    if not isinstance(preset, str) or preset not in presets:
+        raise InputError(f"{setting('preset')} is {preset!r}; it can be {', '.join(presets)}")
+    if model not in presets[preset]:
+        what = f"{setting('preset', preset)} has no settings of model {model}"
+        raise InputError(f"{what}; choose one of {', '.join(presets[preset])}")
+    return presets[preset][model]
 
 
 def _start_from_preset(config: Config, changes: Mapping[str, Any]) -> tuple[Config, dict[str, Any]]:

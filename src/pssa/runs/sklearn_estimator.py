@@ -17,9 +17,9 @@ from pssa.data.rows import SAME_NAMES
 from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, import_extra
+from pssa.runs.asked_rows import examples_of_table
 from pssa.runs.directory import TemporaryFolder
 from pssa.runs.loading import load
-from pssa.runs.table_predictions import examples_of_table
 from pssa.runs.training_run import train
 
 _base = import_extra("sklearn.base", "sklearn")
