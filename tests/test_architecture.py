@@ -51,7 +51,7 @@ LIBRARY = {
     "pssa.evaluation": "correlate marked_words measure_agreement predict_classes score",
     "pssa.evaluation.agreement": "NEAREST",
     "pssa.evaluation.significance": "Floats SIGNIFICANT TIE cells_by_run scores_by_run",
-    "pssa.execution": "ProcessPool RayPool WorkerLost WorkerPool WorkerSetup ray_cluster",
+    "pssa.execution": "ProcessPool RayPool WorkerLost WorkerPool WorkerSetup connect_ray",
     "pssa.models": "uses_encoder",
     "pssa.registry": "Registry",
     "pssa.report": "to_svg",

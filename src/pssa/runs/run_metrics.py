@@ -8,7 +8,7 @@ from typing import Any
 
 from pssa.data.validation import Parser, integer, list_of, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError
-from pssa.runs.directory import read_json
+from pssa.runs.directory import naming_damage, read_json
 
 FILE = "metrics.json"
 
@@ -63,7 +63,7 @@ def _reordered(kept: Any, labels: Sequence[str]) -> tuple[tuple[int, ...], ...] 
 
 def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
     found = read_json(path)
-    try:
+    with naming_damage(path):
         if not isinstance(found, dict):
             raise InputError(f"it is {shorten(found)}; expected an object")
         for key, parse in parsers.items():
@@ -71,8 +71,6 @@ def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
                 parse(found[key], key)
             elif key not in _LATER:
                 raise InputError(f"it has no `{key}`")
-    except InputError as error:
-        raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
     return found
 
 
@@ -83,7 +81,8 @@ def _labels(value: Any, name: str) -> dict[str, int]:
 
 
 def _held_out(value: Any, name: str) -> dict[str, Any]:
-    return _matrix(value, name) | _some(source=text)(value, name)
+    source: dict[str, Any] = _some(source=text)(value, name)
+    return _matrix(value, name) | source
 
 
 def _matrix(value: Any, name: str) -> dict[str, Any]:

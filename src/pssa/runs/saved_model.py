@@ -7,9 +7,8 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,22 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.aspects.find import OLDER_FILE, TAGGERS, Finder, has_tagger
+from pssa.aspects.find import OLDER_FILE, TAGGERS
 from pssa.data.files import make_folder, require_regular
-from pssa.data.tokenize import Span
 from pssa.data.validation import format_error, list_of, number, parse_fields, parsers_of, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import FileStore, read_json, read_tensors, resume_hint, write_json, write_tensors
+from pssa.runs.directory import (
+    FileStore,
+    naming_damage,
+    read_json,
+    read_tensors,
+    resume_hint,
+    write_json,
+    write_tensors,
+)
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.settings import PRECISIONS, UNITS, Config
 from pssa.runs.torch_runtime import TorchRuntime
@@ -92,7 +98,7 @@ class Description:
             found = {"labels": ["O", "B", "I"], **(words if found.get("encoder") is None else pieces)}
         # Keys that earlier versions did not write.
         defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word", "max_words": 0}
-        try:
+        with naming_damage(path):
             parsers = parsers_of(cls, options=_options, labels=list_of(text), vote_weights=list_of(number))
             parsers["says"] = parsers.pop("vote_weights")
             values = parse_fields(defaults | found, "", parsers)
@@ -102,8 +108,6 @@ class Description:
             description = cls(vote_weights=values.pop("says"), **values)
             description._check()
             return description
-        except InputError as error:
-            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
 
     def load_featurizer(self, folder: Path) -> Featurizer:
         """Read what turns examples into tensors for the model of a folder."""
@@ -154,7 +158,7 @@ def save_ensemble(
 
 
 def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> TorchRuntime:
-    """Load the model of a run, a stage or a member of an ensemble, and a tagger where there is one; `pssa.load` describes it."""
+    """Load the model of a run, a stage or a member of an ensemble; `pssa.load` describes it."""
     description = Description.load(folder)
     place = choose_device(device)
     if description.model in TAGGERS:
@@ -187,26 +191,7 @@ def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> To
         members,
         description.vote_weights,
         calibration.temperature if calibration else 1.0,
-        _TaggerOf(folder, device) if has_tagger(folder) else None,
     )
-
-
-@dataclass(frozen=True)
-class _TaggerOf:
-    """The tagger of a run, loaded when it is first needed."""
-
-    run: Path
-    device: str
-
-    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
-        """Return the character offsets of the aspects of each sentence."""
-        return self._finder.find_in_sentences(sentences)
-
-    @cached_property
-    def _finder(self) -> Finder:
-        from pssa.aspects.tagger import load_finder
-
-        return load_finder(self.run, self.device)
 
 
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:

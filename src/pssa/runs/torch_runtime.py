@@ -1,4 +1,4 @@
-"""`TorchRuntime`: a trained run in torch, one model or several that vote, with the tagger of the run where it has one."""
+"""`TorchRuntime`: a trained run in torch, one model or several that vote."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.aspects.find import Finder
 from pssa.data.example import Example
 from pssa.data.validation import brief_repr
 from pssa.errors import InputError, setting
@@ -25,7 +24,7 @@ from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.evaluation.predict import Encoder, predict_logits, start_logits
 from pssa.models import IndexedCorpus
 from pssa.models._plain_tokenizer import ReadPieces
-from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
+from pssa.runs.answers import Answer, Question, Word, examples_of
 from pssa.runs.devices import computes_bfloat16
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 
@@ -49,16 +48,12 @@ class TorchRuntime:
     members: tuple[nn.Module, ...]
     vote_weights: tuple[float, ...] = (1.0,)
     temperature: float = 1.0  # that calibrates the probabilities; 1: they are not changed
-    finder: Finder | None = None  # of the run
     chosen_saliency: str = ""  # of reasons; empty: the usual one of the model
+
+    finds = False  # aspects
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
-
-    @property
-    def finds(self) -> bool:
-        """Whether it can find aspects."""
-        return self.finder is not None
 
     @property
     def in_torch(self) -> TorchRuntime:
@@ -139,8 +134,7 @@ class TorchRuntime:
 
         :raises InputError: if an aspect is not in its text, or a text is too long to be explained.
         """
-        asked = questions if self.finder is None else with_found(self.finder, questions)
-        inside = [examples_of(question) for question in asked]
+        inside = [examples_of(question) for question in questions]
         examples = [example for each in inside for example, _ in each]
         if reasons and saliencies.is_quadratic(self.saliency):
             self._refuse_long(examples)
