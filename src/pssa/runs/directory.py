@@ -252,10 +252,11 @@ def read_json(path: Path) -> Any:
 @contextlib.contextmanager
 def naming_damage(path: Path, *errors: type[Exception], advice: str = "copy or train the run again") -> Iterator[None]:
     """Turn errors about what a file holds, beside our own, into one that names the file and says what to do."""
+    kinds: tuple[type[Exception], ...] = (InputError, *errors)
     try:
         yield
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing; {advice}") from error
-    except (InputError, *errors) as error:
+    except kinds as error:
         reason = error.message if isinstance(error, InputError) else format_error(error)
         raise InputError(f"{path} is damaged: {reason}; {advice}") from error

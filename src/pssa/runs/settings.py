@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -282,17 +282,16 @@ class Config:
 
         :raises InputError: if there is none of that name; the message proposes the nearest.
         """
-        section, _, key = name.rpartition(".")
-        if not section:
-            section = next((home for home, part in _SECTIONS.items() if key in _names(part)), "options")
-        known = _option_defaults(self.model) if section == "options" else _names(_SECTIONS.get(section, type(None)))
+        if name in _places():
+            return _places()[name]
+        known, key = _option_defaults(self.model), name.removeprefix("options.")
         if key in known:
-            return section, key
-        if section == "options" and name != key:
-            near = nearest_name(key[:MAX_NAME], known)
-            advice = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
-            raise InputError(f"unknown option {shorten(key)} of model {self.model}; {advice}")
-        raise self._unknown(name)
+            return "options", key
+        if key == name:
+            raise self._unknown(name)
+        near = nearest_name(key[:MAX_NAME], known)
+        advice = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
+        raise InputError(f"unknown option {shorten(key)} of model {self.model}; {advice}")
 
     def _checked(self, section: str, key: str, value: Any) -> Any:
         """Return a value for a setting, of its type, or None if it means "not set"."""
@@ -427,8 +426,10 @@ def _start_from_preset(config: Config, changes: Mapping[str, Any]) -> tuple[Conf
 
 
 @cache
-def _names(part: type) -> frozenset[str]:
-    return frozenset(f.name for f in fields(part)) if is_dataclass(part) else frozenset()
+def _places() -> dict[str, tuple[str, str]]:
+    """Return section and key of each setting, by its dotted and by its bare name."""
+    places = [(section, each.name) for section, part in _SECTIONS.items() for each in fields(part)]
+    return {name: place for place in places for name in (".".join(place), place[1])}
 
 
 def _option_defaults(model: str) -> dict[str, Any]:
@@ -441,8 +442,7 @@ def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values by name, `section.key` for those in a section, and those in sections last."""
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    # The model comes first, since the names of its options depend on it.
-    for key in sorted(table, key=lambda key: key != "model"):
+    for key in table:
         if isinstance(table[key], dict) and key.rpartition(".")[2] not in TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:
