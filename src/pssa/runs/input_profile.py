@@ -39,7 +39,6 @@ _MIN_LANGUAGE_WORDS = 2  # of a text, to tell its language
 _SURER = 15  # times as likely as any language of the training texts
 _LANGUAGE_SHARE = 0.2  # of the training texts, to count as one of their languages
 _LANGUAGE_TEXTS = 200  # of the training texts, whose language is detected
-_PROFILE_WORDS = 300  # by which the language of a profile without languages is detected
 _SCRIPT_SHARE = 0.01  # of the letters of the training texts, to count as seen
 
 
@@ -118,19 +117,13 @@ class InputProfile:
         """
         n_known, n_words = self.count_known(text, spans)
         is_familiar = n_words < _MIN_LANGUAGE_WORDS or n_known >= _FAMILIAR * n_words
-        if is_familiar or not self._languages or _other_script(text, self.scripts):
+        if is_familiar or not self.languages or _other_script(text, self.scripts):
             return ()
         shares = language_shares(text)
         found = max(shares, key=shares.__getitem__)
-        if shares[found] < _SURER * max(shares.get(name, 0.0) for name in self._languages):
+        if shares[found] < _SURER * max(shares.get(name, 0.0) for name in self.languages):
             return ()
-        return (f"{_LANGUAGE}{found}, trained on {' and '.join(self._languages)}",)
-
-    @cached_property
-    def _languages(self) -> tuple[str, ...]:
-        if self.languages or len(self.words) < _PROFILE_WORDS:
-            return self.languages
-        return (detect_language(" ".join(self.words[:_PROFILE_WORDS])),)
+        return (f"{_LANGUAGE}{found}, trained on {' and '.join(self.languages)}",)
 
     def count_known(self, text: str, spans: Sequence[Span] | None = None) -> tuple[int, int]:
         """Return how many words of a text the training texts have, and how many words it has; numbers are no words."""
