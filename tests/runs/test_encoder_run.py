@@ -154,12 +154,6 @@ def test_fewer_pieces_can_be_asked_for_and_are_remembered(train_tiny: TrainTiny,
         pssa.load(out).predict(TEXT, ASPECT)
 
 
-def test_mining_refuses_a_model_without_gradients_at_words(corpus: Corpus, encoder: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"model": "bertabsa", "encoder": str(encoder), "method": "pg-as", "device": "cpu"}
-    with pytest.raises(InputError, match="model bertabsa passes nothing on from"):
-        pssa.mine(corpus, tmp_path / "evidence.jsonl", **settings)
-
-
 def test_a_wrong_encoder_is_found_before_writing(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     weights = load_file(own / "model.safetensors")

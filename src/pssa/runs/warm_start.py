@@ -259,7 +259,7 @@ def init_output_layer(model: nn.Module, sentences: IndexedCorpus, data: IndexedC
     means = torch.stack([shown[sentences.labels == label].mean(dim=0) for label in range(output.out_features)])
     weights = means - means.mean(dim=0)
     scores = _features(model, output, data) @ weights.T
-    scale, bias = _fit_biases(scores, data.labels)
+    scale, bias = fit_biases(scores, data.labels)
     with torch.no_grad():
         output.weight.copy_(weights * scale)
         output.bias.copy_(bias)
@@ -282,7 +282,7 @@ def _features(model: nn.Module, output: nn.Linear, data: IndexedCorpus) -> Tenso
     return torch.cat(found)
 
 
-def _fit_biases(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+def fit_biases(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Return one scale of the scores (n, C), and the biases (C,) by maximum likelihood, for the scaled scores.
 
     A penalty keeps the bias of a label finite that no instance has.
