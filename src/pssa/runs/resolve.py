@@ -252,8 +252,6 @@ def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
         tuned = _TUNED_GAMMA | (_CONSENSUS_GAMMA if (mined_by or config.method) == "consensus" else {})
         by_model = {"tuned": tuned, "release": _RELEASE_GAMMA}.get(name, {})
         return replace(penalty, gamma=by_model.get(config.model, penalty.gamma))
-    if not 0 <= gamma < math.inf:
-        raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")
     return replace(penalty, gamma=gamma)
 
 
@@ -294,8 +292,6 @@ def check_supervision(config: Config) -> None:
         raise InputError(
             "final_epochs is search and final_start is initial, but the initial model has seen the held-out data; change one"
         )
-    if not 0 <= config.supervision.ramp <= 1:
-        raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")
 
 
 def check_mining(config: Config) -> None:
