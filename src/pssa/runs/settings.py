@@ -148,7 +148,7 @@ class MiningConfig(Section):
     target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
     signed_shift: bool = False  # the released code's way with negative scores
     average: str = "scores"  # of normalised scores; the released code averages "raw" ones
-    # H(x), or the word vectors it is computed from.
+    # The states h(x), or the word vectors that they are computed from.
     noise_on: str = setting_field("states", choices=("states", "input"))
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
     consensus_folds: int | None = setting_field(None, least=2)  # None: by model
