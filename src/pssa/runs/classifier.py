@@ -175,7 +175,10 @@ class Classifier:
         :param batch_size: sentences in one step; None: what suits the model and the device.
         :param reasons: whether answers have words even where that costs time.
         """
-        if (finder := self._finder_for(questions)) is not None:
+        finder = self.finder
+        if not self.finds and any(each.aspects is None for each in questions):
+            finder = self._starter
+        if finder is not None:
             questions = with_found(finder, questions)
         started = self.runtime.start(questions, batch_size=batch_size, reasons=reasons)
 
@@ -199,14 +202,9 @@ class Classifier:
             for example, answer in zip(examples, answers, strict=True)
         ]
 
-    def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
-        """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
-        if self.finds or all(each.aspects is not None for each in questions):
-            return self.finder
-        return self._starter
-
     @cached_property
     def _starter(self) -> Finder:
+        """The starter, which finds aspects where nothing else does; it warns."""
         from pssa.runs.loading import open_finder
 
         return open_finder(lend_starter())
