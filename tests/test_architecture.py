@@ -98,6 +98,7 @@ ANSWERING = (
     "pssa.runs.answers",
     "pssa.runs.calibration",
     "pssa.runs.classifier",
+    "pssa.runs.copies",
     "pssa.runs.input_profile",
     "pssa.runs.loading",
     "pssa.runs.onnx_runtime",

@@ -160,12 +160,12 @@ class Classifier:
 
         :raises InputError: if this does not apply to the model.
         """
-        from pssa.runs.explain import require_usable
-
         if saliency == self.runtime.saliency:
             return self
-        usable = require_usable(self, saliency)  # refused before what only an exported run lacks
-        return replace(self, runtime=replace(self.torch, chosen_saliency=usable))
+        if saliency not in self.saliencies:
+            known = ", ".join(self.saliencies)
+            raise InputError(f"saliency {saliency!r} cannot explain model {self.name}; it can be {known}")
+        return replace(self, runtime=replace(self.torch, chosen_saliency=saliency))
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False

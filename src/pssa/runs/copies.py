@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
-from torch import Tensor
 
 from pssa import __version__
 from pssa.data.files import write_atomically
@@ -26,6 +25,9 @@ from pssa.data.validation import format_error, read_toml
 from pssa.errors import InputError, import_extra
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.run_names import resolve_run
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # A star matches files in deeper folders too.
 PORTABLE = (

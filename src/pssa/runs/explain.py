@@ -48,13 +48,6 @@ def explain(
     return [Explanation.of(example.text, answer, name) for example, answer in zip(examples, answers, strict=True)]
 
 
-def require_usable(classifier: Classifier, name: str) -> str:
-    """Return `name` if this saliency applies to the classifier's model."""
-    if name not in (usable := classifier.saliencies):
-        raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
-    return name
-
-
 @dataclass(frozen=True)
 class Trust:
     """Faithfulness of a classifier's saliencies, and their agreement with each other and with people."""
@@ -124,6 +117,6 @@ def trust(
 def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
     if names:
-        return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
+        return tuple(dict.fromkeys(classifier.explaining(name).runtime.saliency for name in names))
     default, *others = classifier.saliencies
     return default, *(name for name in others if name != _CONTROL and not saliencies.is_quadratic(name))
