@@ -286,3 +286,10 @@ def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
     copied = pssa.load(write_compact(ensemble, tmp_path / "few"))
     assert len(copied.torch.members) == len(pssa.load(ensemble).torch.members) > 1
     assert copied.predict(TEXT, "screen").label == pssa.load(ensemble).predict(TEXT, "screen").label
+
+
+def test_an_exported_run_is_copied_and_pushed_whole(hub: Hub, tmp_path: Path) -> None:
+    copied = pssa.load(write_compact("starter", tmp_path / "copy"))
+    push_to_hub(tmp_path / "copy", "owner/model")
+    expected = pssa.load("starter").predict(TEXT)
+    assert copied.predict(TEXT) == pssa.load("hf:owner/model").predict(TEXT) == expected

@@ -37,6 +37,11 @@ PORTABLE = (
     "calibration.json",
     "inputs.json",
     "encoder/*",
+    "encoder.onnx",  # of an exported run, with the next four
+    "heads.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "config.json",
     "members/*",
     "aspects/*",
     "config.toml",
@@ -174,7 +179,8 @@ def download(name: str) -> Path:
     of = {"revision": revision or None, "library_name": "pssa", "library_version": __version__}
     with _hub(repo_id, revision):
         # Weights last: those of another model may be large.
-        light = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), ignore_patterns=["*.safetensors"], **of)
+        heavy = ["*.safetensors", "*.onnx"]
+        light = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), ignore_patterns=heavy, **of)
         if not Path(light, "model.json").is_file():
             raise InputError(f"{repo_id}: not a run: it has no model.json")
         return Path(hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), **of))
