@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.runs.interrupted import Interrupting
+from tests.runs.interrupted import interrupt
 
 import pssa
 from pssa.data.evidence_file import read_evidence
@@ -106,8 +106,7 @@ def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) ->
 
 def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     weights = load_file(own / "model.safetensors")
     save_file({name: tensor + 1 for name, tensor in weights.items()}, own / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="not those the run began with"):
@@ -182,8 +181,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
     shares = set()
     for seed in range(4):
         out = tmp_path / str(seed)
-        with pytest.raises(KeyboardInterrupt):
-            train_tiny(out, observer=Interrupting(1), seed=seed, **settings)
+        interrupt(train_tiny, out, 1, seed=seed, **settings)
         with pytest.warns(UserWarning, match="not a finished run"):
             found = pssa.load(out).torch.model.get_buffer("encoder.refinement.share")
         torch.testing.assert_close(found, pssa.load(finish_run(out)).torch.model.get_buffer("encoder.refinement.share"))
@@ -195,8 +193,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
 def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     train_tiny(tmp_path / "undisturbed", model="bertabsa", encoder=str(own))
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     tokenizer = json.loads((own / "tokenizer.json").read_text())
     words = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = dict(zip(words, reversed(words.values()), strict=True))
@@ -208,8 +205,7 @@ def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encod
 
 def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     shutil.rmtree(own)
     with pytest.raises(InputError, match=f"run needs its encoder, {own}"):
         finish_run(tmp_path / "run")

@@ -7,7 +7,7 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -211,13 +211,10 @@ def load_model(folder: Path, source: Path, description: Description, featurizer:
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
     is_checkpoint, vectors = source.name == "checkpoint.safetensors", folder / "stages" / "vectors.safetensors"
-    name, n_labels, options = description.model, len(description.labels), description.options
-    # Choosing heads runs the model, and adds next to nothing.
-    plain = options | ({"refine": "none"} if "refine" in options else {})
     # Checkpoints hold parameters only: other vectors come from their own file.
-    files = (source, vectors) if is_checkpoint else (source,)
-    require_enough_weights(folder, lambda table: models.build(name, table, n_labels, plain, 0), featurizer, *files)
-    model = models.build(name, featurizer.table, n_labels, options, seed)
+    _require_enough_weights(folder, description, featurizer.table, (source, vectors) if is_checkpoint else (source,))
+    n_labels = len(description.labels)
+    model = models.build(description.model, featurizer.table, n_labels, description.options, seed)
     if is_checkpoint:
         _load_checkpoint(source, vectors, model)
     else:
@@ -237,16 +234,17 @@ def _weights_of(folder: Path) -> Path:
     return found[-1]
 
 
-def require_enough_weights(
-    folder: Path, build: Callable[[WordTable | Pretrained], nn.Module], featurizer: Featurizer, *files: Path
+def _require_enough_weights(
+    folder: Path, description: Description, table: WordTable | Pretrained, files: Sequence[Path]
 ) -> None:
     """Refuse a model of more numbers than the files that it is loaded from can fill, before memory is allocated for them."""
-    table = featurizer.table
     if isinstance(table, WordTable):
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
+    # Choosing heads to refine runs the model, and adds next to nothing.
+    options = {name: "none" if name == "refine" else value for name, value in description.options.items()}
     try:
         with torch.device("meta"):
-            model = build(table)
+            model = models.build(description.model, table, len(description.labels), options, 0)
     except (RuntimeError, TypeError, OverflowError) as error:  # of torch, about sizes beyond any memory
         what = f"{folder} describes a model that cannot be built: {format_error(error)}"
         raise InputError(f"{what}; copy or train the run again") from error
