@@ -65,12 +65,17 @@ class Method:
 
     mines = False
     continues_baseline = False  # whether mining changes the model of a plain training, instead of training its own
-    resembles_search = True  # whether the final model is like that of the search: a single one, trained as long
     default_saliency = "gradient"
 
-    def __init__(self, name: str, train: Callable[[RunContext], Trained]) -> None:
+    def __init__(self, name: str, train: Callable[[RunContext], Trained], resembles_search: bool = True) -> None:
+        """Name a method.
+
+        :param resembles_search: whether the final model is like that of the search: a single one, trained as long. The confidence
+            of a plain model says nothing about that of another.
+        """
         self.name = name
         self.train = train
+        self.resembles_search = resembles_search
 
     @property
     def family(self) -> str:
