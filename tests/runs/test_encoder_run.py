@@ -113,12 +113,6 @@ def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder:
         finish_run(tmp_path / "run")
 
 
-def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corpus, encoder: Path) -> None:
-    for method, epsilon in (("aw-as", 5.0), ("pg-as", 4.0), ("rm-as", 5.0)):
-        given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "method": method})
-        assert prepare(corpus, None, given)[0].mining.epsilon == epsilon
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
