@@ -73,14 +73,6 @@ def test_only_a_directory_with_a_model_or_a_configuration_is_a_run(tmp_path: Pat
     assert RunDirectory.open(tmp_path).root == tmp_path
 
 
-def test_a_locked_run_is_refused_to_a_second_writer_and_free_afterwards(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path)
-    with directory.locked(), pytest.raises(RunError, match="is in use by another process"), directory.locked():
-        pass
-    with directory.locked():
-        pass
-
-
 def test_a_locked_run_is_refused_to_another_process(tmp_path: Path) -> None:
     # A process that only needs the kernel's lock, so that it starts at once.
     other = (
