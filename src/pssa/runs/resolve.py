@@ -205,15 +205,10 @@ def contrast_options(config: Config) -> ContrastOptions | None:
 def build_saliency(config: Config, name: str) -> Saliency:
     """Return the saliency `name` with its options; `random` scores by gradient and differs in the word it takes."""
     if name == RANDOM:
-        name = "self_attention" if refines(config) else "gradient"
+        name = "self_attention" if config.refines else "gradient"
     options = {key: getattr(config.mining, key) for key in _SALIENCY_SETTINGS} | {"seed": config.seed}
     known = saliencies.option_names(name)
     return saliencies.build(name, {key: value for key, value in options.items() if key in known})
-
-
-def refines(config: Config) -> bool:
-    """Return whether the attention that is supervised is the encoder's own."""
-    return bool(config.options.get("refine", "none") != "none")
 
 
 def choose_epsilon(config: Config) -> float:
@@ -306,7 +301,7 @@ def check_mining(config: Config) -> None:
         if needed == "states" and models.uses_encoder(config.model) and not attends:
             reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
             raise InputError(f"{reason}; {_attending(config)}")
-        if needed == "refined" and not refines(config):
+        if needed == "refined" and not config.refines:
             raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
         method.check(config)
     if mining.noise_on == "input" and not models.takes_input_noise(config.model):

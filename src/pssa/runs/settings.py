@@ -235,6 +235,11 @@ class Config(Section):
         )
 
     @property
+    def refines(self) -> bool:
+        """Whether the attention that is supervised is the encoder's own."""
+        return bool(self.options.get("refine", "none") != "none")
+
+    @property
     def known_epochs(self) -> int:
         """The number of epochs if it is known; 0: it is chosen on development data."""
         return self.epochs or self.training.usual_epochs or 0

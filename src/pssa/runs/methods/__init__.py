@@ -94,8 +94,7 @@ class Method:
         Where self-attention is refined, the gradient of the top layer's states is zero; that of its attention takes its place.
         """
         own = self.default_saliency
-        refined = config.options.get("refine", "none") != "none"
-        return config.mining.saliency or ("self_attention" if own == "gradient" and refined else own)
+        return config.mining.saliency or ("self_attention" if own == "gradient" and config.refines else own)
 
     def mining_defaults(self, config: Config) -> dict[str, Any]:
         """Return the settings of mining that this method fills in, by name."""
