@@ -30,7 +30,6 @@ from pssa.execution import (
     connect_ray,
     map_ordered,
     overlap_ordered,
-    ray_cluster,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -177,8 +176,8 @@ def cluster(one_ray_cluster: None) -> Iterator[Any]:
     pytest.importorskip("ray")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(str(ROOT / part) for part in ("", "src")))
-        with ray_cluster("local") as connected:
-            yield connected
+        yield (ray := connect_ray("local"))
+        ray.shutdown()
 
 
 @pytest.mark.slow

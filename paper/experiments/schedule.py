@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from paper.experiments.provenance import Environment, now
 from paper.experiments.work import CellJob, execute_cell
 from paper.experiments.workspace import Workspace
 from pssa.errors import InputError
-from pssa.execution import ProcessPool, RayPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
+from pssa.execution import ProcessPool, RayPool, WorkerLost, WorkerPool, WorkerSetup, connect_ray
 from pssa.runs.devices import choose_device
 
 ENGINES = ("local", "ray")
@@ -64,11 +65,16 @@ def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "a
     """
     check_engine(engine, workers, address)
     if engine == "ray":
-        with ray_cluster(address or None) as ray:
+        was_connected = "ray" in sys.modules and sys.modules["ray"].is_initialized()
+        ray = connect_ray(address or None)
+        try:
             found = ray.cluster_resources()
             workers = workers or int(found.get("GPU", 0) or found.get("CPU", 1)) or 1
             with RayPool(workers, WorkerSetup(uses_gpu=True)) as pool:
                 yield pool
+        finally:
+            if not was_connected:
+                ray.shutdown()
         return
     workers = workers or _default_workers(device)
     n_threads = max(1, (os.cpu_count() or 1) // workers)

@@ -329,18 +329,6 @@ class _RayWorker:
         return call()
 
 
-@contextmanager
-def ray_cluster(address: str | None = None) -> Iterator[Any]:
-    """Connect as `connect_ray` does; disconnect at the end, unless somebody was connected before."""
-    was_connected = "ray" in sys.modules and sys.modules["ray"].is_initialized()
-    ray = connect_ray(address)
-    try:
-        yield ray
-    finally:
-        if not was_connected:
-            ray.shutdown()
-
-
 def connect_ray(address: str | None = None) -> Any:
     """Connect to the cluster at `address`, else at RAY_ADDRESS, else to one started on this machine; return the `ray` module.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
-from functools import lru_cache
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +27,7 @@ class Registry:
     def names(self) -> tuple[str, ...]:
         """Return every name there is, sorted."""
         folders = importlib.import_module(self._package).__path__
-        found = {name for folder in folders for name in _public_modules(folder, _changed_at(folder))}
+        found = {name for folder in folders for name in _public_modules(folder)}
         return tuple(sorted(name.replace("_", self._separator) for name in found))
 
     def module(self, name: str) -> ModuleType:
@@ -52,15 +51,7 @@ class Registry:
         return getattr(module, provided[0])
 
 
-def _changed_at(folder: str) -> int:
-    """Return when a module was last added or removed; 0 where the package is not in a folder."""
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-@lru_cache(maxsize=64)
-def _public_modules(folder: str, changed_at: int) -> tuple[str, ...]:
-    """List a folder once for each time that it changed: names are asked for thousands of times."""
+@cache
+def _public_modules(folder: str) -> tuple[str, ...]:
+    """List a folder once: names are asked for thousands of times."""
     return tuple(module.name for module in pkgutil.iter_modules([folder]) if not module.name.startswith("_"))

@@ -14,8 +14,8 @@ import pssa
 from pssa.aspects.find import open_tagger
 from pssa.data.files import atomic_path, hold_lock, make_folders, require_contained, write_atomically
 from pssa.errors import InputError
+from pssa.runs.copies import push_to_hub
 from pssa.runs.directory import RunDirectory
-from pssa.runs.hub import push_to_hub
 from pssa.runs.training_run import resume
 
 

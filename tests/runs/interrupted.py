@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pssa.training import EpochRecord, Observer
 
@@ -18,6 +22,12 @@ class Interrupting(Observer):
         self.seen += 1
         if self.seen == self.after:
             raise KeyboardInterrupt
+
+
+def interrupt(train: Callable[..., Path], run: Path, after: int, **settings: Any) -> None:
+    """Start a training and press Ctrl-C after so many epochs."""
+    with pytest.raises(KeyboardInterrupt):
+        train(run, observer=Interrupting(after), **settings)
 
 
 def contents(run: Path) -> dict[str, bytes]:

@@ -65,7 +65,7 @@ def test_a_damaged_file_is_refused(calibrated: Path, change: dict[str, Any]) -> 
 def test_calibration_changes_probabilities_and_no_label(calibrated: Path, finished_run: Path) -> None:
     examples = embedded.load("test")[:40]
     before, after = pssa.load(finished_run), pssa.load(calibrated)
-    assert before.torch.predicted_labels(examples) == after.torch.predicted_labels(examples)
+    assert before.predicted_labels(examples) == after.predicted_labels(examples)
     assert [answer.label for answer in before.answer(examples)] == [answer.label for answer in after.answer(examples)]
     plain = replace(after.torch, temperature=1.0)
     assert torch.equal(plain.probabilities(examples), before.torch.probabilities(examples))
@@ -147,7 +147,5 @@ def test_development_data_of_its_own_calibrates_the_final_model(tmp_path: Path) 
     calibration = Calibration.load(run)
     assert calibration is not None
     assert calibration.kept_out
-    right = [
-        found == example.label for found, example in zip(pssa.load(run).torch.predicted_labels(dev), dev, strict=True)
-    ]
+    right = [found == each.label for found, each in zip(pssa.load(run).predicted_labels(dev), dev, strict=True)]
     assert list(calibration.correct) == right

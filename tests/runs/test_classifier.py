@@ -91,28 +91,12 @@ def test_answers_come_in_the_order_of_the_examples_whatever_their_length(finishe
         assert sum(answer.probabilities.values()) == pytest.approx(1)
 
 
-def test_texts_are_no_examples(classifier: Classifier) -> None:
-    with pytest.raises(InputError, match="one of the examples is 'a menu'"):
-        classifier.answer(["a menu"])  # type: ignore[list-item]
-
-
 def test_several_members_vote_by_their_says() -> None:
     members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
     equal = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, members, (1.0, 1.0, 1.0)))
     heavy = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, members, (9.0, 1.0, 1.0)))
     assert equal.predict("a b", "b").label == "second"
     assert heavy.predict("a b", "b").label == "first"
-
-
-def test_probabilities_from_elsewhere_are_voted_on_and_answered_alike(classifier: Classifier) -> None:
-    example = Example.from_text("a b", (2, 3))
-    assert classifier.answers([example], torch.tensor([[0.25, 0.75]])) == [
-        Answer("second", {"first": 0.25, "second": 0.75}, "b", 2, 3)
-    ]
-    assert classifier.torch.vote([torch.tensor([[0.25, 0.75]])]).tolist() == [[0.25, 0.75]]
-    pair = Classifier(TorchRuntime("toy", LABELS, FEATURIZER, (FirstWord(), FirstWord()), (1.0, 3.0)))
-    voted = pair.torch.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
-    assert voted.argmax(dim=1).tolist() == [1]
 
 
 @pytest.mark.parametrize("model", ["memnet", "tnet", "tnet_att"])

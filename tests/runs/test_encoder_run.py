@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.runs.interrupted import Interrupting
+from tests.runs.interrupted import interrupt
 
 import pssa
 from pssa.data.evidence_file import read_evidence
@@ -106,18 +106,11 @@ def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) ->
 
 def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     weights = load_file(own / "model.safetensors")
     save_file({name: tensor + 1 for name, tensor in weights.items()}, own / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="not those the run began with"):
         finish_run(tmp_path / "run")
-
-
-def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corpus, encoder: Path) -> None:
-    for method, epsilon in (("aw-as", 5.0), ("pg-as", 4.0), ("rm-as", 5.0)):
-        given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "method": method})
-        assert prepare(corpus, None, given)[0].mining.epsilon == epsilon
 
 
 @pytest.mark.parametrize(
@@ -154,12 +147,6 @@ def test_fewer_pieces_can_be_asked_for_and_are_remembered(train_tiny: TrainTiny,
         pssa.load(out).predict(TEXT, ASPECT)
 
 
-def test_mining_refuses_a_model_without_gradients_at_words(corpus: Corpus, encoder: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"model": "bertabsa", "encoder": str(encoder), "method": "pg-as", "device": "cpu"}
-    with pytest.raises(InputError, match="model bertabsa passes nothing on from"):
-        pssa.mine(corpus, tmp_path / "evidence.jsonl", **settings)
-
-
 def test_a_wrong_encoder_is_found_before_writing(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     weights = load_file(own / "model.safetensors")
@@ -188,8 +175,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
     shares = set()
     for seed in range(4):
         out = tmp_path / str(seed)
-        with pytest.raises(KeyboardInterrupt):
-            train_tiny(out, observer=Interrupting(1), seed=seed, **settings)
+        interrupt(train_tiny, out, 1, seed=seed, **settings)
         with pytest.warns(UserWarning, match="not a finished run"):
             found = pssa.load(out).torch.model.get_buffer("encoder.refinement.share")
         torch.testing.assert_close(found, pssa.load(finish_run(out)).torch.model.get_buffer("encoder.refinement.share"))
@@ -201,8 +187,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
 def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     train_tiny(tmp_path / "undisturbed", model="bertabsa", encoder=str(own))
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     tokenizer = json.loads((own / "tokenizer.json").read_text())
     words = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = dict(zip(words, reversed(words.values()), strict=True))
@@ -214,8 +199,7 @@ def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encod
 
 def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "run", 1, model="bertabsa", encoder=str(own))
     shutil.rmtree(own)
     with pytest.raises(InputError, match=f"run needs its encoder, {own}"):
         finish_run(tmp_path / "run")

@@ -94,13 +94,6 @@ def test_each_way_of_starting_a_round_finds_its_words(corpus: Corpus, tmp_path: 
     assert found[0].examples != found[1].examples
 
 
-def test_a_file_is_mined_like_its_corpus(corpus: Corpus, tmp_path: Path) -> None:
-    path = tmp_path / "train.jsonl"
-    corpus.write(path)
-    settings = SETTINGS | {"method": "aw-as", "iterations": 1}
-    assert mine(path, tmp_path / "1.jsonl", **settings) == mine(corpus, tmp_path / "2.jsonl", **settings)
-
-
 @pytest.mark.parametrize("method", ["base", "kt"])
 def test_a_method_that_does_not_mine_is_refused(corpus: Corpus, tmp_path: Path, method: str) -> None:
     with pytest.raises(InputError, match=f"method {method} does not mine; use aw-as"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.runs.toy_runtime import ToyRuntime
 
 import pssa
 from pssa.aspects.names import NameFinder
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning
 from pssa.runs import Answer, Classifier
 
 TEXT = "We had the good soup. The bad waiter was there."
@@ -126,3 +127,73 @@ def test_a_runtime_without_a_model_in_torch_says_so() -> None:
     assert classifier.predict(TEXT, "soup").score is None
     with pytest.raises(InputError, match="gradient"):
         classifier.explain(TEXT, "soup", saliency="gradient")
+
+
+ROWS = [
+    {"text": "the screen is great.", "aspect": "screen", "label": "positive"},
+    {"text": "the price is poor.", "aspect": "price", "label": "negative"},
+]
+PROBABILITIES = ["probability_positive", "probability_negative", "probability_neutral"]
+
+
+@pytest.fixture(scope="module")
+def trained(finished_run: Path) -> Classifier:
+    return pssa.load(finished_run)
+
+
+def test_a_frame_comes_back_with_labels_and_probabilities(trained: Classifier) -> None:
+    frame = pd.DataFrame(ROWS, index=["a", "b"])
+    scored = trained.predict(frame)
+    answers = [trained.predict(row["text"], row["aspect"]) for row in ROWS]
+    assert list(scored.columns) == ["text", "aspect", "gold", "label", *PROBABILITIES, "notes"]
+    assert list(scored.index) == ["a", "b"]
+    assert list(scored["label"]) == [answer.label for answer in answers]
+    assert scored[PROBABILITIES].sum(axis=1).to_list() == pytest.approx([1, 1])
+    assert list(scored["gold"]) == ["positive", "negative"]
+
+
+def test_lists_of_texts_and_aspects_have_explanations(trained: Classifier) -> None:
+    texts, aspects = [row["text"] for row in ROWS], [row["aspect"] for row in ROWS]
+    assert [found.text for found in trained.explain(texts, aspects)] == texts
+    assert trained.predict([], []) == []
+    assert trained.explain([], []) == []
+
+
+@pytest.mark.parametrize("aspects", [["screen"], "screen"])
+def test_every_text_needs_its_aspect(trained: Classifier, aspects: Any) -> None:
+    with pytest.raises(InputError, match="there are 2 texts; expected a list with"):
+        trained.predict([row["text"] for row in ROWS], aspects)
+
+
+def test_what_is_no_table_is_refused(trained: Classifier) -> None:
+    with pytest.raises(InputError, match="the table is a dict; expected a frame"):
+        trained.predict({"text": ["a menu"], "aspect": ["menu"]})
+
+
+def test_a_bad_row_stops_or_is_skipped_and_doubtful_ones_are_counted(trained: Classifier) -> None:
+    frame = pd.DataFrame([*ROWS, {"text": "the menu.", "aspect": "soup"}])
+    with pytest.raises(InputError, match="DataFrame, line 3: aspect 'soup' is not"):
+        trained.predict(frame)
+    with pytest.warns(UserWarning, match="1 of 3 rows cannot be scored"):
+        scored = trained.predict(frame, errors="skip")
+    assert scored["label"].isna().to_list() == [False, False, True]
+    with pytest.raises(InputError, match="errors is 'ignore'"):
+        trained.predict(frame, errors="ignore")
+    rows = [{"text": "a screen is a screen", "aspect": "screen"}] * 2
+    with pytest.warns(UserWarning, match="in 2 of 2 rows the aspect occurs several"):
+        trained.predict(rows)
+
+
+def test_evaluation_takes_a_run_and_a_frame(finished_run: Path, trained: Classifier) -> None:
+    by_path = pssa.load(finished_run).evaluate(pd.DataFrame(ROWS))
+    assert by_path == trained.evaluate(pssa.read(ROWS))
+    assert by_path.majority.accuracy == 0.5
+    assert "macro-F1" in by_path._repr_html_()
+
+
+def test_a_run_without_a_tagger_asks_the_starter_and_says_so_once(trained: Classifier) -> None:
+    frame = pd.DataFrame([{"text": "The screen is great."}])
+    with pytest.warns(PssaWarning, match="starter") as told:
+        scored = [trained.predict(frame), trained.predict(frame)]
+    assert [list(each["aspect"]) for each in scored] == [["screen"]] * 2
+    assert len(told) == 1

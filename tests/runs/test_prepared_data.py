@@ -19,12 +19,21 @@ from pssa.runs.settings import Config
 CONFIG = Config().updated({"dimension": 4})
 
 
+@pytest.fixture
+def directory(tmp_path: Path) -> RunDirectory:
+    """An empty folder for a run."""
+    (tmp_path / "run").mkdir()
+    return RunDirectory(tmp_path / "run")
+
+
 def words_of(prepared_data: PreparedData) -> WordFeaturizer:
     assert isinstance(prepared_data.featurizer, WordFeaturizer)
     return prepared_data.featurizer
 
 
-def test_with_vectors_rows_are_the_files_and_unseen_words_follow(corpus: Corpus, tmp_path: Path) -> None:
+def test_with_vectors_rows_are_the_files_and_unseen_words_follow(
+    corpus: Corpus, tmp_path: Path, directory: RunDirectory
+) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
     prepared_data = prepare(corpus, None, CONFIG.updated({"vectors": str(path), "vector_rows": 1}))[1]
@@ -34,8 +43,6 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow(corpus: Corpus,
     assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
     assert prepared_data.coverage is not None
     assert prepared_data.coverage.covered_types == 1
-    directory = RunDirectory(tmp_path / "run")
-    directory.root.mkdir()
     prepared_data.save(directory)
     assert PreparedData.load(directory, CONFIG).coverage == prepared_data.coverage
 
@@ -45,14 +52,12 @@ def test_development_words_do_not_join_the_vocabulary(corpus: Corpus) -> None:
     assert "splendid" not in words_of(prepare(corpus, dev, CONFIG)[1]).vocabulary.words
 
 
-def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
+def test_materials_are_read_back_as_they_were(corpus: Corpus, directory: RunDirectory) -> None:
     text = "do n't buy 3.5mm jacks"
     tokens = Example.from_spans(text, split_on_space(text), (17, 22), label="negative", id="own", sentence_id="s")
     corpus = replace(corpus, examples=(*corpus.examples, tokens))
     dev = corpus.select([3, 1])
     saved = prepare(corpus, dev, CONFIG)[1]
-    directory = RunDirectory(tmp_path / "run")
-    directory.root.mkdir()
     saved.save(directory)
     found = PreparedData.load(directory, CONFIG)
     assert found.corpus == corpus
@@ -64,11 +69,9 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     assert kept.table.n_trained == words.table.n_trained
 
 
-def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:
+def test_labels_of_ones_own_are_read_back(directory: RunDirectory, corpus: Corpus) -> None:
     labels = ("conflict", "Gut", "schlecht")
     own = tuple(replace(example, label=labels[number % 3]) for number, example in enumerate(corpus))
-    directory = RunDirectory(tmp_path / "run")
-    directory.root.mkdir()
     config = CONFIG.updated({"labels": labels})
     prepare(Corpus(own, labels), None, config)[1].save(directory)
     assert PreparedData.load(directory, config).corpus.examples == own

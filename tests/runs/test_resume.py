@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runs.interrupted import Interrupting, contents
+from tests.runs.interrupted import Interrupting, contents, interrupt
 
 import pssa
 from pssa import models
@@ -22,8 +22,7 @@ TrainTiny = Callable[..., Path]
 
 
 def interrupt_and_resume(train_tiny: TrainTiny, run: Path, after: int, **settings: Any) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(run, observer=Interrupting(after), **settings)
+    interrupt(train_tiny, run, after, **settings)
     assert not RunDirectory.open(run).finished
     finish_run(run)
 
@@ -56,8 +55,7 @@ def test_an_interrupted_run_loads_as_far_as_it_came(train_tiny: TrainTiny, tmp_p
     vectors.write_text("unheard 1 2 3\nscreen 3 2 1\n")
     settings = {"vectors": str(vectors)}
     train_tiny(tmp_path / "one-epoch", epochs=1, **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "interrupted", epochs=3, observer=Interrupting(1), **settings)
+    interrupt(train_tiny, tmp_path / "interrupted", 1, epochs=3, **settings)
     expected = pssa.load(tmp_path / "one-epoch")
     with pytest.warns(UserWarning, match="interrupted is not a finished run"):
         found = pssa.load(tmp_path / "interrupted")
@@ -68,8 +66,7 @@ def test_an_interrupted_run_loads_as_far_as_it_came(train_tiny: TrainTiny, tmp_p
 
 def test_a_run_may_be_interrupted_again_and_again(train_tiny: TrainTiny, tmp_path: Path) -> None:
     train_tiny(tmp_path / "undisturbed", epochs=4)
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "interrupted", epochs=4, observer=Interrupting(1))
+    interrupt(train_tiny, tmp_path / "interrupted", 1, epochs=4)
     for epochs in (2, 3):  # an observer is told of finished epochs too
         with pytest.raises(KeyboardInterrupt):
             finish_run(tmp_path / "interrupted", Interrupting(epochs))
@@ -143,8 +140,7 @@ def test_what_is_no_run_cannot_be_resumed(tmp_path: Path) -> None:
 
 def test_a_damaged_checkpoint_is_named(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(run, observer=Interrupting(1))
+    interrupt(train_tiny, run, 1)
     (path,) = run.rglob("checkpoint.safetensors")
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(InputError, match=r"checkpoint\.safetensors is damaged"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.runs.interrupted import Interrupting
+from tests.runs.interrupted import interrupt
 
 import pssa
 from pssa import models
@@ -118,8 +118,7 @@ def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_t
 
 def test_an_interrupted_run_names_the_stage_that_answers(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
     run = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(run, observer=Interrupting(3), method="pg-as", iterations=1, samples=0)
+    interrupt(train_tiny, run, 3, method="pg-as", iterations=1, samples=0)
     assert (run / "stages" / "final" / "checkpoint.safetensors").is_file()
     with pytest.warns(UserWarning, match="its stage initial answers in its place"):
         loaded = pssa.load(run)

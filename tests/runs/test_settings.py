@@ -79,36 +79,23 @@ def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name
         ("model", 3, "model is 3; expected str"),
         ("labels", [1, 2], r"labels is \[1, 2\]; expected tuple"),
         ("data", 1, "data is 1; expected DataConfig"),
+        ("columns", 7, "columns is 7; expected a dict"),
+        ("columns", {"txt": "review"}, "unknown field 'txt'"),
+        *((name, None, f"{name} is None; expected") for name in ("patience", "seed", "folds", "model")),
+        *((name, 0, f"{name} is 0; it ") for name in ("patience", "dimension", "batch_size")),
+        *((name, -1, f"{name} is -1; it ") for name in ("epochs", "seed", "vector_rows", "usual_epochs", "max_pieces")),
+        *((name, -1.0, rf"{name} is -1\.0; it ") for name in ("learning_rate", "warmup")),
+        *(("dev_fraction", share, rf"dev_fraction is {share}; it ") for share in (0.0, 1.0)),
+        ("seed", 2**64, "seed is 18446744073709551616; it must be less than"),
+        ("class_weights", "equal", "class_weights is 'equal'; it can be"),
+        *((name, "x", f"{name} is 'x'; it can be") for name in ("gate", "final_start", "final_epochs", "penalty_on")),
+        ("unit", "letter", "unit is 'letter'; it can be"),
+        ("precision", "half", "precision is 'half'; it can be"),
+        ("preset", "released", "preset is 'released'; it can be paper, "),
     ],
 )
-def test_a_value_of_the_wrong_type_is_refused(name: str, value: Any, expected: str) -> None:
+def test_a_value_of_another_type_or_out_of_range_is_refused(name: str, value: Any, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
-        Config().updated({name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("patience", 0),
-        ("epochs", -1),
-        ("seed", -1),
-        ("seed", 2**64),
-        ("dev_fraction", 1.0),
-        ("dev_fraction", 0.0),
-        ("dimension", 0),
-        ("vector_rows", -1),
-        ("class_weights", "equal"),
-        ("learning_rate", -1.0),
-        ("batch_size", 0),
-        ("usual_epochs", -1),
-        ("warmup", -1.0),
-        ("unit", "letter"),
-        ("max_pieces", -1),
-        ("precision", "half"),
-    ],
-)
-def test_a_value_out_of_range_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"^{name} is {value!r}; it "):
         Config().updated({name: value})
 
 
@@ -191,12 +178,6 @@ def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None
     assert Config().updated({"epochs": 3, "gamma": 0.5}).updated({"epochs": None, "gamma": None}) == Config()
 
 
-@pytest.mark.parametrize("name", ["patience", "seed", "folds", "model"])
-def test_a_setting_with_a_default_cannot_be_unset(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} is None; expected"):
-        Config().updated({name: None})
-
-
 def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('filters = 9\nmodel = "tnet"\n[training]\npatience = 2\n')
@@ -245,13 +226,6 @@ def test_columns_are_a_table_or_what_the_option_takes(tmp_path: Path, name: str,
     assert config.updated({"data": {"columns": {"id": "no"}}}).data.columns == {"id": "no"}
 
 
-def test_columns_that_cannot_be_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown field 'txt'"):
-        Config().updated({"columns": {"txt": "review"}})
-    with pytest.raises(InputError, match="columns is 7; expected a dict"):
-        Config().updated({"columns": 7})
-
-
 @pytest.mark.parametrize("texts", [{}, {"positive": "the {aspect} is great", "negative": '"{aspect}" = bad'}])
 def test_label_texts_are_kept_also_where_there_are_none(tmp_path: Path, texts: dict[str, str]) -> None:
     config = Config().updated({"label_texts": texts})
@@ -276,13 +250,6 @@ def test_a_preset_survives_its_file(tmp_path: Path) -> None:
     assert Config().updated({"preset": "release", "epochs": None}).epochs == 50
 
 
-@pytest.mark.parametrize(
-    ("changes", "wrong"),
-    [
-        ({"preset": "released"}, "preset is 'released'; it can be paper, "),
-        ({"preset": "release", "model": "tnet"}, "tnet"),
-    ],
-)
-def test_an_unknown_preset_and_one_of_other_models_are_refused(changes: dict[str, str], wrong: str) -> None:
-    with pytest.raises(InputError, match=wrong):
-        Config().updated(changes)
+def test_a_preset_of_other_models_is_refused() -> None:
+    with pytest.raises(InputError, match="tnet"):
+        Config().updated({"preset": "release", "model": "tnet"})

@@ -124,10 +124,7 @@ def test_files_are_recorded_by_their_full_names_and_datasets_by_their_own(
         ({"model": "lstm"}, "unknown model"),
         ({"method": "magic"}, "unknown method 'magic'; known: base, kt"),
         ({"device": "tpu"}, "device is 'tpu'"),
-        ({"speed": 1}, "unknown setting 'speed'"),
         ({"vectors": "nowhere.txt"}, "nowhere.txt"),
-        ({"patience": 0}, "patience is 0"),
-        ({"model": "tnet", "gating": "loss"}, "gating is 'loss'"),
         ({"config": Config(options={"hidden": 3})}, "unknown option 'hidden' of model memnet"),
     ],
 )

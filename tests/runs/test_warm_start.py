@@ -1,9 +1,10 @@
-"""Trainings that start from a trained run: what they keep of it, what they add, and what they refuse."""
+"""Trainings that start from a trained run or from sentences that show the labels: what they keep, add and refuse."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from tests.runs.interrupted import Interrupting, contents
 import pssa
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
+from pssa.evaluation import predict_logits
 from pssa.runs import Config
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
+from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description
 from pssa.runs.torch_runtime import TorchRuntime
 from pssa.runs.training_run import finish_run, write_run
-from pssa.runs.warm_start import merge_settings
+from pssa.runs.warm_start import fit_biases, init_output_layer, merge_settings
+from pssa.training import Observer
 
 # Two of the labels that the run knows, at other places, and a new one.
 LABELS = ("mixed", "negative", "positive")
@@ -94,9 +98,6 @@ def test_new_words_take_rows_of_a_vector_file(finished_run: Path, further: Corpu
 
 
 def test_an_untrained_copy_answers_like_its_run(finished_run: Path, corpus: Corpus) -> None:
-    from pssa.runs.run_context import RunContext
-    from pssa.training import Observer
-
     config, prepared = begin(corpus, finished_run)
     model = RunContext(config, None, prepared, Observer()).new_model(seed=7)
     old = pssa.load(finished_run)
@@ -194,3 +195,72 @@ def test_the_command_lets_the_starter_go_on_and_repeats_it(corpus: Corpus, tmp_p
     again = ["train", "--config", str(out / "config.toml"), "--out", str(tmp_path / "again")]
     assert main(again) == 0
     assert (tmp_path / "again" / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+
+
+GERMAN = {"positive": "{aspect} ist gut", "negative": "{aspect} ist schlecht", "neutral": "{aspect}"}
+
+
+@pytest.fixture
+def context(corpus: Corpus, encoder: Path) -> RunContext:
+    return open_context(corpus, encoder)
+
+
+def open_context(corpus: Corpus, encoder: Path, **settings: Any) -> RunContext:
+    chosen = {"model": "bertabsa_att", "encoder": str(encoder), "device": "cpu", **settings}
+    config, data = prepare(corpus, None, Config().updated(chosen))
+    return RunContext(config, None, data, Observer())
+
+
+def test_few_english_labels_have_texts_unless_something_else_is_set(corpus: Corpus, encoder: Path) -> None:
+    texts = open_context(corpus, encoder).config.data.label_texts
+    assert texts is not None
+    assert set(texts) == set(corpus.labels)
+    settings: dict[str, Any]
+    for settings in ({"label_texts": {}}, {"min_steps": 0}, {"preset": "paper"}):
+        assert not open_context(corpus, encoder, **settings).config.data.label_texts
+    assert open_context(corpus, encoder, label_texts=GERMAN).config.data.label_texts == GERMAN
+    foreign = Corpus(tuple(Example.from_text("qwertz uiopü", (0, 6), label=one.label) for one in corpus), corpus.labels)
+    assert open_context(foreign, encoder).config.data.label_texts is None
+
+
+def test_texts_that_cannot_be_used_are_refused(corpus: Corpus, encoder: Path) -> None:
+    with pytest.raises(InputError, match="no text for the label neutral"):
+        open_context(corpus, encoder, label_texts={key: GERMAN[key] for key in ("positive", "negative")})
+    with pytest.raises(InputError, match="model memnet has no encoder"):
+        prepare(corpus, None, Config().updated({"model": "memnet", "label_texts": GERMAN}))
+
+
+def test_each_label_is_most_likely_for_its_own_sentence(context: RunContext) -> None:
+    model, sentences = context.new_model().eval(), context.label_sentences
+    output = model.get_submodule("output")
+    assert isinstance(output, torch.nn.Linear)
+    torch.nn.init.zeros_(output.bias)  # which is that of the training data
+    logits = predict_logits(model, sentences)
+    means = torch.stack([logits[sentences.labels == label].mean(dim=0) for label in range(3)])
+    assert (means - means.mean(dim=0)).argmax(dim=1).tolist() == [0, 1, 2]
+    torch.testing.assert_close(output.weight.sum(dim=0), torch.zeros(16), atol=1e-5, rtol=0)
+    assert model.training is False
+
+
+def test_models_of_other_seeds_start_alike_and_training_data_gives_the_biases(context: RunContext) -> None:
+    model = context.new_model(seed=5)
+    before = model.get_parameter("output.bias").clone()
+    labels = torch.zeros_like(context.train_data.labels)
+    one_sided = replace(context.train_data, table=replace(context.train_data.table, labels=labels))
+    init_output_layer(model, context.label_sentences, one_sided)
+    after = model.get_parameter("output.bias")
+    assert (after - before).argmax() == 0
+    assert after.isfinite().all()
+
+
+def test_biases_do_not_depend_on_the_scale_of_scores_and_make_an_absent_label_rare() -> None:
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.arange(300) % 2
+    scores = torch.nn.functional.one_hot(labels, 3) + torch.randn(300, 3, generator=generator)
+    scale, bias = fit_biases(scores, labels)
+    logits = scores * scale + bias
+    assert float((scores * scale).std()) == pytest.approx(2, rel=1e-4)
+    assert logits.isfinite().all()
+    assert (logits.argmax(dim=1) == 2).sum() < 0.05 * len(labels) < (scores.argmax(dim=1) == 2).sum()
+    other_scale, other_bias = fit_biases(40 * scores + 7, labels)
+    torch.testing.assert_close((40 * scores + 7) * other_scale + other_bias, logits, atol=1e-2, rtol=0)

@@ -29,8 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa export runs/reviews --compact shipped/reviews
     pssa export runs/reviews --hub me/reviews --private
     """
-    from pssa.runs.copies import write_compact
-    from pssa.runs.hub import push_to_hub
+    from pssa.runs.copies import push_to_hub, write_compact
     from pssa.runs.onnx_export import export_onnx
 
     if arguments.onnx is None and arguments.compact is None and arguments.hub is None:

@@ -170,7 +170,7 @@ def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> N
 
 def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
     """Print the score of the run `out` beside the majority baseline, advice, and the next commands."""
-    from pssa.runs.advice import HeldOutScore, MajorityBaseline, advise
+    from pssa.runs.card import HeldOutScore, MajorityBaseline, advise
 
     config = Config.from_toml(out / "config.toml")
     baseline = MajorityBaseline.of(metrics["labels"])

@@ -14,8 +14,8 @@ from pssa.evaluation.significance import SIGNIFICANT
 from pssa.report.run_reader import ReportedRun
 from pssa.report.sections import RESAMPLES, ReportSection, make_section
 from pssa.runs import Classifier
-from pssa.runs.advice import HeldOutScore, MajorityBaseline
 from pssa.runs.calibration import describe_calibration
+from pssa.runs.card import HeldOutScore, MajorityBaseline
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain
 

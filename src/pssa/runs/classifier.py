@@ -34,15 +34,13 @@ from pssa.runs.answers import (
     sentence_of,
     with_found,
 )
+from pssa.runs.asked_rows import predict_table
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.directory import TemporaryFolder
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.run_names import lend_starter, whole_run
-from pssa.runs.table_predictions import predict_table
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from pssa.runs.evaluate import Evaluation
     from pssa.runs.torch_runtime import TorchRuntime
 
@@ -138,8 +136,8 @@ class Classifier:
         return export_onnx(self._saved, path, force=force)
 
     def push_to_hub(self, repo_id: str, **how: Any) -> str:
-        """Upload its run to a model hub; see `pssa.runs.hub.push_to_hub`."""
-        from pssa.runs.hub import push_to_hub
+        """Upload its run to a model hub; see `pssa.runs.copies.push_to_hub`."""
+        from pssa.runs.copies import push_to_hub
 
         return push_to_hub(self._saved, repo_id, **how)
 
@@ -162,12 +160,12 @@ class Classifier:
 
         :raises InputError: if this does not apply to the model.
         """
-        from pssa.runs.explain import require_usable
-
         if saliency == self.runtime.saliency:
             return self
-        usable = require_usable(self, saliency)  # refused before what only an exported run lacks
-        return replace(self, runtime=replace(self.torch, chosen_saliency=usable))
+        if saliency not in self.saliencies:
+            known = ", ".join(self.saliencies)
+            raise InputError(f"saliency {saliency!r} cannot explain model {self.name}; it can be {known}")
+        return replace(self, runtime=replace(self.torch, chosen_saliency=saliency))
 
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
@@ -177,27 +175,36 @@ class Classifier:
         :param batch_size: sentences in one step; None: what suits the model and the device.
         :param reasons: whether answers have words even where that costs time.
         """
-        if (finder := self._finder_for(questions)) is not None:
+        finder = self.finder
+        if not self.finds and any(each.aspects is None for each in questions):
+            finder = self._starter
+        if finder is not None:
             questions = with_found(finder, questions)
         started = self.runtime.start(questions, batch_size=batch_size, reasons=reasons)
 
         def wait() -> list[list[Answer]]:
             about = [self._language_notes(question.text) for question in questions]
             return [
-                [self._finished(question.text, answer, notes) for answer in inside]
+                [self._finished(answer, notes, question.text) for answer in inside]
                 for question, notes, inside in zip(questions, about, started(), strict=True)
             ]
 
         return wait
 
-    def _finder_for(self, questions: Sequence[Question]) -> Finder | None:
-        """Return what finds aspects in place of the runtime, if anything does: at last the starter, with a warning."""
-        if self.finds or all(each.aspects is not None for each in questions):
-            return self.finder
-        return self._starter
+    def answer(self, examples: Sequence[Example], batch_size: int | None = None, reasons: bool = False) -> list[Answer]:
+        """Return the answers in the order of the examples, which a model in torch judges as they are; see `start`."""
+        if (runtime := self.runtime.in_torch) is None:
+            asked = [Question(example.text, (example.aspect_chars,), example.spans) for example in examples]
+            return [answer for (answer,) in self.start(asked, batch_size=batch_size, reasons=reasons)()]
+        answers = runtime.judge(examples, batch_size, reasons)()
+        return [
+            self._finished(answer, self._language_notes(example.text, example.spans), example.text, example.spans)
+            for example, answer in zip(examples, answers, strict=True)
+        ]
 
     @cached_property
     def _starter(self) -> Finder:
+        """The starter, which finds aspects where nothing else does; it warns."""
         from pssa.runs.loading import open_finder
 
         return open_finder(lend_starter())
@@ -205,16 +212,26 @@ class Classifier:
     def _language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
         return self.profile.language_notes(text, spans) if self.profile and self.notes_languages else ()
 
-    def _finished(self, text: str, answer: Answer, about_text: tuple[str, ...]) -> Answer:
-        """Return an answer of the runtime with notes, and without its label if the confidence is too low."""
-        answer = replace(answer, notes=(*answer.notes, *about_text)) if about_text else answer
+    def _finished(
+        self, answer: Answer, about_text: tuple[str, ...], text: str, words: Sequence[Span] | None = None
+    ) -> Answer:
+        """Return an answer of the runtime with notes, and without its label if the confidence is too low.
+
+        :param about_text: notes about the whole text.
+        :param words: character offsets of the words of the text, where it is judged as a whole; None: the aspect's sentence is.
+        """
+        notes: tuple[str, ...] = ()
+        if self.profile is not None and answer.end:
+            if words is None:
+                begin, end = sentence_of(text, (answer.start, answer.end))
+                text = text[begin:end]
+                words = tokenize(text)
+            notes = self.profile.notes(text, words, answer.aspect)
+        if about_text or notes:
+            answer = replace(answer, notes=(*answer.notes, *about_text, *notes))
         if answer.probabilities and max(answer.probabilities.values()) < self.abstain_below:
             answer = replace(answer, label=UNCERTAIN)
-        if self.profile is None or answer.end == 0:
-            return answer
-        begin, end = sentence_of(text, (answer.start, answer.end))
-        notes = self.profile.notes(text[begin:end], tokenize(text[begin:end]), answer.aspect)
-        return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+        return answer
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> npt.NDArray[np.float32]:
         """Return the (n, C) probability of each label of examples, which a model in torch judges as they are."""
@@ -228,23 +245,6 @@ class Classifier:
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """Return the likeliest label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(1).tolist()] if examples else []
-
-    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
-        """Return the answers in the order of the examples, which a model in torch judges as they are."""
-        return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
-
-    def answers(self, examples: Sequence[Example], probabilities: Tensor | npt.NDArray[np.float32]) -> list[Answer]:
-        """Return the answers that follow from `probabilities` (n, C)."""
-        found = []
-        for example, row in zip(examples, probabilities.tolist(), strict=True):
-            confidence = max(row)
-            label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
-            by_label = dict(zip(self.labels, row, strict=True))
-            notes = self._language_notes(example.text, example.spans)
-            if self.profile:
-                notes += self.profile.notes(example.text, example.spans, example.aspect_text)
-            found.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
-        return found
 
     @overload
     def predict(self, text: str, aspect: None = None, *, batch_size: int | None = None) -> list[Answer]: ...

@@ -171,12 +171,8 @@ class FileStore:
         if not self.path.is_file():
             return None
         tensors, metadata = read_tensors(self.path)
-        try:
+        with naming_damage(self.path, KeyError, TypeError, ValueError, RecursionError):
             history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"{self.path} is damaged: its header has no history; copy or train the run again"
-            ) from error
         return Checkpoint(tensors, history)
 
     def save(self, checkpoint: Checkpoint) -> None:
@@ -217,14 +213,11 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and the header's metadata."""
     from safetensors import SafetensorError, safe_open
 
-    try:
+    kinds = (SafetensorError, OSError, AttributeError, KeyError, RuntimeError, TypeError, ValueError)
+    with naming_damage(path, *kinds):
         require_regular(path)
         with safe_open(path, framework="pt") as handle:
             return {name: handle.get_tensor(name) for name in handle.keys()}, handle.metadata() or {}  # noqa: SIM118
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing") from error
-    except (SafetensorError, OSError, AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -240,21 +233,30 @@ def read_schema(path: Path, schema: int, parse: Callable[[dict[str, Any]], _T]) 
     if not path.is_file():
         return None
     found = read_json(path)
-    try:
+    with naming_damage(path):
         if not isinstance(found, dict) or found.pop("schema", None) != schema:
             raise InputError(f"it has another schema than {schema}")
         return parse(found)
-    except InputError as error:
-        raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
 
 
 def read_json(path: Path) -> Any:
     """Read a JSON file of a run."""
     try:
-        return json.loads(read_bounded(path, _MAX_BYTES).decode())
+        content = read_bounded(path, _MAX_BYTES)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
+    with naming_damage(path, ValueError, RecursionError):
+        return json.loads(content.decode())
+
+
+@contextlib.contextmanager
+def naming_damage(path: Path, *errors: type[Exception], advice: str = "copy or train the run again") -> Iterator[None]:
+    """Turn errors about what a file holds, beside our own, into one that names the file and says what to do."""
+    kinds: tuple[type[Exception], ...] = (InputError, *errors)
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; {advice}") from error
+    except kinds as error:
+        reason = error.message if isinstance(error, InputError) else format_error(error)
+        raise InputError(f"{path} is damaged: {reason}; {advice}") from error

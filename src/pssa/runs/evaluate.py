@@ -137,15 +137,12 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
         slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
     scores = score(gold, predicted, classifier.labels)
     found = Evaluation(scores, slices, gold, predicted, tuple(probabilities.max(axis=1).tolist()))
-    if not classifier.abstain_below:
+    if not (threshold := classifier.abstain_below):
         return found
-    return replace(found, abstention=_abstention(found, classifier.abstain_below))
-
-
-def _abstention(found: Evaluation, threshold: float) -> Abstention:
     answered, correct = np.array(found.confidences) >= threshold, found.correct
     accuracy = float(correct[answered].mean()) if answered.any() else None
-    return Abstention(threshold, float(answered.mean()), accuracy, float((answered & ~correct).mean()))
+    wrong = float((answered & ~correct).mean())
+    return replace(found, abstention=Abstention(threshold, float(answered.mean()), accuracy, wrong))
 
 
 def describe_abstention(found: Abstention) -> str:

@@ -27,7 +27,7 @@ from pssa.evaluation import (
     measure_agreement,
     measure_faithfulness,
 )
-from pssa.runs.answers import Explanation, Question
+from pssa.runs.answers import Explanation
 from pssa.runs.classifier import Classifier
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
@@ -43,29 +43,9 @@ def explain(
 
     :param saliency: one of the classifier's `saliencies`; empty: the default.
     """
-    name = require_usable(classifier, saliency or classifier.saliencies[0])
-    if not examples:
-        return []
-    if (runtime := classifier.runtime.in_torch) is None:
-        asked = [Question(example.text, (example.aspect_chars,)) for example in examples]
-        answers = [answer for (answer,) in classifier.start(asked, reasons=True)()]
-        return [Explanation.of(each.text, answer, name) for each, answer in zip(examples, answers, strict=True)]
-    cut = runtime.featurizer.cut(examples)
-    probabilities, scores = runtime.observe(cut, name, batch_size)
-    answers = classifier.answers(examples, probabilities)
-    return [
-        Explanation(
-            example.text, example.spans, example.aspect, tuple(row[: len(example.spans)].tolist()), name, answer
-        )
-        for example, answer, row in zip(cut, answers, scores, strict=True)
-    ]
-
-
-def require_usable(classifier: Classifier, name: str) -> str:
-    """Return `name` if this saliency applies to the classifier's model."""
-    if name not in (usable := classifier.saliencies):
-        raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
-    return name
+    chosen = classifier.explaining(saliency or classifier.saliencies[0])
+    answers, name = chosen.answer(examples, batch_size, reasons=True), chosen.runtime.saliency
+    return [Explanation.of(example.text, answer, name) for example, answer in zip(examples, answers, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -137,6 +117,6 @@ def trust(
 def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
     if names:
-        return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
+        return tuple(dict.fromkeys(classifier.explaining(name).runtime.saliency for name in names))
     default, *others = classifier.saliencies
     return default, *(name for name in others if name != _CONTROL and not saliencies.is_quadratic(name))

@@ -24,7 +24,7 @@ from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
 from pssa.models._pieces import PieceCutter
 from pssa.models._plain_tokenizer import ReadPieces
 from pssa.runs.directory import read_json, write_json
-from pssa.runs.settings import Config, DataConfig
+from pssa.runs.settings import Config
 
 _FOLDER = "encoder"
 _VECTORS, _MATERIALS = "stages/vectors.safetensors", "stages/materials.json"  # of an interrupted training
@@ -133,32 +133,20 @@ def open_featurizer(
         models.build(config.model, featurizer.table, len(data.labels), config.options, config.seed)
         featurizer.table.cutter(pair, data.max_pieces or 0)
         return featurizer, None
-    words = [word for example in corpus for word in example.words]
-    found, coverage = build_word_featurizer(words, data, config.seed, observer, cache)
-    return replace(found, max_words=choose_window(corpus)), coverage
+    vectors, words = None, [word for example in corpus for word in example.words]
+    if data.vectors:
+        vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
+    vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
+    matrix, coverage = embedding_matrix(
+        vocabulary, vectors, vectors.dimension if vectors else data.dimension, config.seed
+    )
+    table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+    return WordFeaturizer(vocabulary, table, choose_window(corpus)), coverage if vectors else None
 
 
 def choose_window(corpus: Corpus) -> int:
     """Return how many words around its aspect are read of a text: twice those of the longest training text, and not few."""
     return max(_LEAST_WINDOW, 2 * max(len(example.spans) for example in corpus))
-
-
-def build_word_featurizer(
-    words: Sequence[str],
-    data: DataConfig,
-    seed: int,
-    observer: Callable[[int, int], None] | None = None,
-    cache: Path | None = None,
-) -> tuple[WordFeaturizer, Coverage | None]:
-    """Build a vocabulary of the training words with their vectors, and measure how many of them a vector file covers."""
-    vectors = None
-    if data.vectors:
-        vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
-    vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
-    dimension = vectors.dimension if vectors else data.dimension
-    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, seed)
-    table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-    return WordFeaturizer(vocabulary, table), coverage if vectors else None
 
 
 def save_start(
@@ -199,22 +187,12 @@ def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featuri
     """
     data = config.data
     if not models.uses_encoder(config.model):
-        return reopen_word_featurizer(root)
+        vocabulary, matrix = Vocabulary.load(root / "vocabulary.json"), load_matrix(root / _VECTORS)
+        return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
     featurizer = PieceFeaturizer.load(root, models.reads_pairs(config.model), data.max_pieces, data.unit)
     if data.from_pretrained:  # the weights are in the run
         return featurizer
-    return reopen_encoder(featurizer, data.encoder or "", root, digest)
-
-
-def reopen_word_featurizer(root: Path) -> WordFeaturizer:
-    """Return the vocabulary and the vectors that an interrupted run began with."""
-    vocabulary = Vocabulary.load(root / "vocabulary.json")
-    matrix = load_matrix(root / _VECTORS)
-    return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
-
-
-def reopen_encoder(featurizer: PieceFeaturizer, encoder: str, root: Path, digest: str | None) -> PieceFeaturizer:
-    """Return the featurizer of an interrupted run with the weights of its encoder, which must be those it began with."""
+    encoder = data.encoder or ""
     try:
         found = Pretrained.open(encoder)
     except InputError as error:

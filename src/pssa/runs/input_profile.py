@@ -39,7 +39,6 @@ _MIN_LANGUAGE_WORDS = 2  # of a text, to tell its language
 _SURER = 15  # times as likely as any language of the training texts
 _LANGUAGE_SHARE = 0.2  # of the training texts, to count as one of their languages
 _LANGUAGE_TEXTS = 200  # of the training texts, whose language is detected
-_PROFILE_WORDS = 300  # by which the language of a profile without languages is detected
 _SCRIPT_SHARE = 0.01  # of the letters of the training texts, to count as seen
 
 
@@ -98,16 +97,24 @@ class InputProfile:
 
         :param spans: of its words.
         """
-        found = self._text_notes(text, spans)
+        found = [*self.text_notes(text, spans)]
         if len(spans) > _LONGER * self.longest:
             found.append(f"{LONG_TEXT} ({len(spans)} words, the longest has {self.longest})")
         if self.notes_aspects and self.aspects and aspect.casefold() not in self._aspects:
             found.append(NEW_ASPECT)
         return tuple(found)
 
-    def text_notes(self, text: str) -> tuple[str, ...]:
-        """Return what about a text without an aspect is unlike the training texts; it may have several sentences."""
-        return tuple(self._text_notes(text, tokenize(text)))
+    def text_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
+        """Return what about script and words of a text is unlike the training texts; it may have several sentences.
+
+        :param spans: of its words, if they are known.
+        """
+        if script := _other_script(text, self.scripts):
+            return (f"{OTHER_SCRIPT} ({script.capitalize()})",)
+        n_known, n_words = self.count_known(text, spans)
+        n_unknown, expected = n_words - n_known, max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
+        is_unlike = n_words >= _MIN_WORDS and n_unknown > expected * n_words
+        return (f"{UNKNOWN_WORDS} ({n_unknown} of {n_words})",) if is_unlike else ()
 
     def language_notes(self, text: str, spans: Sequence[Span] | None = None) -> tuple[str, ...]:
         """Return that a whole review is in another language than the training texts, if it is.
@@ -118,34 +125,18 @@ class InputProfile:
         """
         n_known, n_words = self.count_known(text, spans)
         is_familiar = n_words < _MIN_LANGUAGE_WORDS or n_known >= _FAMILIAR * n_words
-        if is_familiar or not self._languages or _other_script(text, self.scripts):
+        if is_familiar or not self.languages or _other_script(text, self.scripts):
             return ()
         shares = language_shares(text)
         found = max(shares, key=shares.__getitem__)
-        if shares[found] < _SURER * max(shares.get(name, 0.0) for name in self._languages):
+        if shares[found] < _SURER * max(shares.get(name, 0.0) for name in self.languages):
             return ()
-        return (f"{_LANGUAGE}{found}, trained on {' and '.join(self._languages)}",)
-
-    @cached_property
-    def _languages(self) -> tuple[str, ...]:
-        if self.languages or len(self.words) < _PROFILE_WORDS:
-            return self.languages
-        return (detect_language(" ".join(self.words[:_PROFILE_WORDS])),)
+        return (f"{_LANGUAGE}{found}, trained on {' and '.join(self.languages)}",)
 
     def count_known(self, text: str, spans: Sequence[Span] | None = None) -> tuple[int, int]:
         """Return how many words of a text the training texts have, and how many words it has; numbers are no words."""
         words = _plain_words(text, tokenize(text) if spans is None else spans)
         return sum(map(self._known.__contains__, words)), len(words)
-
-    def _text_notes(self, text: str, spans: Sequence[Span]) -> list[str]:
-        """Return the notes about script and words."""
-        if script := _other_script(text, self.scripts):
-            return [f"{OTHER_SCRIPT} ({script.capitalize()})"]
-        words = _plain_words(text, spans)
-        unknown = sum(word not in self._known for word in words)
-        expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
-        is_unlike = len(words) >= _MIN_WORDS and unknown > expected * len(words)
-        return [f"{UNKNOWN_WORDS} ({unknown} of {len(words)})"] if is_unlike else []
 
     @cached_property
     def _known(self) -> frozenset[str]:

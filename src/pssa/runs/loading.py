@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from pssa.aspects.find import Finder, has_tagger
@@ -43,7 +44,9 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
     :param mentions: whether a joint model answers aspects that are named without an opinion too.
     :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
     """
-    finder = choose_finder(aspects_from, aspects, device)
+    if aspects_from is not None and aspects is not None:
+        given = f"{setting('aspects_from')} or {setting('aspects')}"
+        raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
     folder = RunDirectory.open(resolve_run(path)).root
     runtime = load_runtime(folder, device, precision)
     if min_score or mentions:
@@ -53,13 +56,20 @@ def load(  # noqa: PLR0913 - each is an option of the commands too
         if not 0 <= min_score <= 1:
             raise InputError(f"{setting('min_score')} is {min_score}; expected 0 to 1")
         runtime = replace(runtime, min_score=min_score, mentions=mentions)
+    finder: Finder | None = None
+    if aspects is not None:
+        finder = NameFinder(parse_names(aspects))
+    elif aspects_from is not None:
+        finder = open_finder(aspects_from, device)
+    elif not runtime.finds and has_tagger(folder):
+        finder = TaggerOfRun(folder, device)
     return Classifier(
         runtime, Calibration.load(folder), profile=InputProfile.load(folder), finder=finder, folder=folder
     )
 
 
 def load_runtime(folder: Path, device: str = "cpu", precision: str = "auto") -> Runtime:
-    """Load the model of a run, with the tagger of the run where it has one."""
+    """Load the model of a run."""
     kind = runtime_kind(folder)
     if kind == "onnx":
         from pssa.runs.onnx_runtime import OnnxRuntime
@@ -107,21 +117,6 @@ def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
     return described.model, described.labels
 
 
-def choose_finder(
-    aspects_from: str | Path | None, aspects: str | Iterable[str] | None, device: str = "cpu"
-) -> Finder | None:
-    """Return what finds aspects in place of a run, if anything does.
-
-    :raises InputError: if both are given.
-    """
-    if aspects_from is not None and aspects is not None:
-        given = f"{setting('aspects_from')} or {setting('aspects')}"
-        raise InputError(f"a tagger finds aspects, or names are looked for; give {given}, not both")
-    if aspects is not None:
-        return NameFinder(parse_names(aspects))
-    return None if aspects_from is None else open_finder(aspects_from, device)
-
-
 def open_finder(path: str | Path, device: str = "cpu") -> Finder:
     """Load what finds aspects: an exported run, the directory of a tagger, or a run that has one."""
     folder = resolve_run(path)
@@ -142,3 +137,21 @@ class RuntimeFinder:
         """Return the character offsets of the aspects of each sentence, in order and without overlap."""
         answers = self.runtime.start([Question(sentence) for sentence in sentences])()
         return [tuple((each.start, each.end) for each in inside if each.end) for inside in answers]
+
+
+@dataclass(frozen=True)
+class TaggerOfRun:
+    """The tagger of a run, loaded when it is first needed."""
+
+    run: Path
+    device: str
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Return the character offsets of the aspects of each sentence."""
+        return self._finder.find_in_sentences(sentences)
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from pssa.aspects.tagger import load_finder
+
+        return load_finder(self.run, self.device)

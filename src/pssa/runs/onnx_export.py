@@ -24,14 +24,13 @@ from torch.overrides import TorchFunctionMode
 from pssa import __version__
 from pssa.data import embedded
 from pssa.data.files import write_atomically
-from pssa.errors import InputError, MissingExtra, RunError, setting
+from pssa.errors import InputError, RunError, import_extra, setting
 from pssa.models import Batch, IndexedCorpus
 from pssa.runs.directory import RunDirectory
 from pssa.runs.loading import load, runtime_kind
 from pssa.runs.run_names import resolve_run
 from pssa.runs.torch_runtime import TorchRuntime, combine
 
-_LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
 # Names of the dimensions, by input and by output; a number is fixed.
 _INPUTS: dict[str, tuple[str | int, ...]] = {
     "positions": ("batch", "positions"),
@@ -57,8 +56,8 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
     :raises InputError: if `run` is not a finished run, `path` exists or cannot be written, or the model cannot be exported.
     :raises RunError: if the exported model predicts differently; no file is written then.
     """
-    for name in _LIBRARIES:
-        _library(name)
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        import_extra(name, "onnx")
     path = Path(path)
     directory = RunDirectory.open(resolve_run(run))
     is_folder = runtime_kind(directory.root) == "joint"
@@ -175,7 +174,7 @@ def _finished(exported: Any, classifier: TorchRuntime, mask_id: int) -> bytes:
         part.doc_string = ""
     exported.producer_name, exported.producer_version = "pssa", __version__
     known = {"model": classifier.name, "labels": json.dumps(classifier.labels), "mask_id": str(mask_id)}
-    _library("onnx").helper.set_model_props(exported, known)
+    importlib.import_module("onnx").helper.set_model_props(exported, known)
     try:
         return bytes(exported.SerializeToString())
     except ValueError as error:
@@ -184,7 +183,7 @@ def _finished(exported: Any, classifier: TorchRuntime, mask_id: int) -> bytes:
 
 def _difference(content: bytes, model: nn.Module, samples: Iterable[IndexedCorpus]) -> str:
     """Return which outputs of the file differ from the model's, and by how much; empty if they agree."""
-    session = _library("onnxruntime").InferenceSession(content, providers=["CPUExecutionProvider"])
+    session = importlib.import_module("onnxruntime").InferenceSession(content, providers=["CPUExecutionProvider"])
     for sample in samples:
         inputs = _inputs(sample.table)
         found = session.run(None, {value.name: inputs[value.name].numpy() for value in session.get_inputs()})
@@ -194,13 +193,6 @@ def _difference(content: bytes, model: nn.Module, samples: Iterable[IndexedCorpu
             if name != "logits" and not away <= _TOLERANCE:
                 return f"{name} differ by {away:.2g}"
     return ""
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtra(name, "onnx") from error
 
 
 @contextmanager

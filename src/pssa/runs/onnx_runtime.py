@@ -13,14 +13,15 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from pssa.data.files import require_regular
-from pssa.data.validation import format_error, integer, list_of, number, parse_fields, parsers_of, text
+from pssa.data.validation import integer, list_of, number, parse_fields, parsers_of, text
 from pssa.errors import InputError
 from pssa.joint.pieces import WordPieces
 from pssa.joint.runtime import Decoding, Encode, Floats, JointRuntime
-from pssa.runs.directory import read_json
+from pssa.runs.directory import naming_damage, read_json
 
 ENCODER, HEADS, TOKENIZER = "encoder.onnx", "heads.safetensors", "tokenizer.json"
 _SCHEMA, _MAX_POSITIONS = 1, 1 << 16
+_ADVICE = "copy or export the model again"
 _HEADS = {  # shape of each weight, by the width D of the encoder and the number C of labels
     "tags": ("5", "D"),
     "gate": ("1", "D"),
@@ -60,7 +61,7 @@ def read_description(folder: Path) -> dict[str, Any]:
     """
     path = folder / "model.json"
     found = read_json(path)
-    try:
+    with naming_damage(path, advice=_ADVICE):
         if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
             raise InputError(f"expected an object of schema {_SCHEMA}")
         parsers = {"runtime": text, "model": text, "labels": list_of(text), "max_positions": integer}
@@ -79,12 +80,10 @@ def read_description(folder: Path) -> dict[str, Any]:
         if values["decoding"]["temperature"] <= 0:
             raise InputError("`decoding.temperature` must be positive")
         return values
-    except InputError as error:
-        raise InputError(f"{path} is damaged: {error.message}; copy or export the model again") from error
 
 
 def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
-    try:
+    with naming_damage(path, SafetensorError, OSError, KeyError, ValueError, advice=_ADVICE):
         require_regular(path)
         found = {name: np.asarray(value, np.float32) for name, value in load_file(path).items()}
         width = found["gate.weight"].shape[1]
@@ -97,10 +96,6 @@ def _heads(path: Path, n_labels: int) -> dict[str, Floats]:
         if name := next((name for name, value in found.items() if not np.isfinite(value).all()), ""):
             raise ValueError(f"{name} holds a number that is not finite")
         return found
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing; copy or export the model again") from error
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}; copy or export the model again") from error
 
 
 def _open(path: Path, threads: int) -> Encode:
@@ -109,13 +104,9 @@ def _open(path: Path, threads: int) -> Encode:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 4
-    try:
+    with naming_damage(path, Exception, advice=_ADVICE):  # the library has a class for each kind of damage
         require_regular(path)
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing; copy or export the model again") from error
-    except Exception as error:  # the library has a class for each kind of damage
-        raise InputError(f"{path} is damaged: {format_error(error)}; copy or export the model again") from error
 
     def encode(ids: Any, present: Any) -> Floats:
         states: Floats = session.run(None, {"input_ids": ids, "attention_mask": present})[0]

@@ -121,21 +121,23 @@ def prepare(
     """
     if config.model in TAGGERS:
         raise InputError(f"model {config.model} finds aspects and labels none; choose another model")
-    sources = replace(config.data, train=_name(data, config.data.train), dev=_name(dev, config.data.dev))
-    train_source, dev_source = _source(data, sources.train), _source(dev, sources.dev)
+    data, train_name = _source(data, config.data.train)
+    dev, dev_name = _source(dev, config.data.dev)
     # Development data chooses the number of epochs, even where a fixed one is the default.
-    searches = dev_source is not None and config.training.usual_epochs is None
+    searches = dev is not None and config.training.usual_epochs is None
     training = replace(config.training, usual_epochs=0) if searches else config.training
-    given = replace(config, data=sources, training=training)
+    given = replace(config, data=replace(config.data, train=train_name, dev=dev_name), training=training)
     config = resolve(given)
     check(config, supervised=supervised)
-    corpus = _read(train_source, config)
-    dev_corpus = None if dev_source is None else _read(dev_source, config)
+    if data is None:
+        option = setting("data", option="--train")
+        raise InputError(f"there is no training data; name a file with {option}, or as data.train in the configuration")
+    corpus = _read(data, config)
+    dev_corpus = None if dev is None else _read(dev, config)
     evidence_for = evidence_source(config.supervision.evidence) if config.supervision.evidence else None
     corpus, kept = _keep_out(corpus, config)
     # Only now, when every file could be read: it may warn.
     config = resolve(given, corpus)
-    check(config, supervised=supervised)
     _check_corpora(config, corpus, dev_corpus)
     start = None
     if config.data.from_pretrained:
@@ -172,24 +174,17 @@ def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:
     return replace(corpus, examples=corpus.select(rest).examples), corpus.select(kept)
 
 
-def _name(source: Source | None, configured: str | None) -> str | None:
-    """Return the name of the file, for the configuration; None for a value that has none."""
-    if source is None:
-        return configured
-    return str(source) or None if isinstance(source, (str, Path)) else None
+def _source(given: Source | None, configured: str | None) -> tuple[Source | None, str | None]:
+    """Return what to read, and the file's name for the configuration; None for a value that has none."""
+    if given is None:
+        return configured, configured
+    if isinstance(given, (str, Path)):
+        return str(given) or None, str(given) or None
+    return given, None
 
 
-def _source(source: Source | None, name: str | None) -> Source | None:
-    return name if source is None or isinstance(source, (str, Path)) else source
-
-
-def _read(source: Source | None, config: Config) -> Corpus:
-    if isinstance(source, Corpus):
-        return source
-    if source is None:
-        option = setting("data", option="--train")
-        raise InputError(f"there is no training data; name a file with {option}, or as data.train in the configuration")
-    return read_with(config.read_options, source)
+def _read(source: Source, config: Config) -> Corpus:
+    return source if isinstance(source, Corpus) else read_with(config.read_options, source)
 
 
 def _check_corpora(config: Config, corpus: Corpus, dev: Corpus | None) -> None:

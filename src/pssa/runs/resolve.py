@@ -76,14 +76,15 @@ def resolve(given: Config, corpus: Corpus | None = None) -> Config:
         return config
     _check_label_texts(config, corpus.labels)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
-    derived: dict[str, Any] = {}
-    if has_few_labels(config, len(corpus)):
+    training, derived = config.training, dict[str, Any]()
+    epochs, batch_size = training.usual_epochs or training.max_epochs or 0, training.batch_size or 1
+    if epochs * math.ceil(len(corpus) / batch_size) < training.min_steps:
         if not given.preset and not given.data.from_pretrained:
             derived |= _options_for_few(given, corpus)
-        if not has_length(given):
+        if not (given.epochs or given.training.usual_epochs or given.training.max_epochs):
             derived |= _epochs_for_few(given, config, len(corpus))
     config = config.updated(derived)
-    return replace(config, training=replace(config.training, derived=(*config.training.derived, *derived)))
+    return replace(config, training=replace(config.training, derived=(*training.derived, *derived)))
 
 
 def _check_label_texts(config: Config, labels: Sequence[str]) -> None:
@@ -158,23 +159,6 @@ def _by_model_and_method(given: Config) -> Config:
     return config
 
 
-def has_few_labels(config: Config, n_instances: int) -> bool:
-    """Return whether the data is so small that the model's usual number of epochs would make fewer than `min_steps` steps.
-
-    :param config: settings with the defaults of model and method.
-    """
-    training = config.training
-    assert training.batch_size
-    assert training.max_epochs
-    epochs = training.usual_epochs or training.max_epochs
-    return epochs * math.ceil(n_instances / training.batch_size) < training.min_steps
-
-
-def has_length(given: Config) -> bool:
-    """Return whether settings, before their defaults are filled in, say how long to train."""
-    return bool(given.epochs or given.training.usual_epochs or given.training.max_epochs)
-
-
 def usual_settings(config: Config) -> dict[str, Any]:
     """Return the defaults of the model and the method of `config`, by dotted name."""
     supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)
@@ -221,15 +205,10 @@ def contrast_options(config: Config) -> ContrastOptions | None:
 def build_saliency(config: Config, name: str) -> Saliency:
     """Return the saliency `name` with its options; `random` scores by gradient and differs in the word it takes."""
     if name == RANDOM:
-        name = "self_attention" if refines(config) else "gradient"
+        name = "self_attention" if config.refines else "gradient"
     options = {key: getattr(config.mining, key) for key in _SALIENCY_SETTINGS} | {"seed": config.seed}
     known = saliencies.option_names(name)
     return saliencies.build(name, {key: value for key, value in options.items() if key in known})
-
-
-def refines(config: Config) -> bool:
-    """Return whether the attention that is supervised is the encoder's own."""
-    return bool(config.options.get("refine", "none") != "none")
 
 
 def choose_epsilon(config: Config) -> float:
@@ -268,8 +247,6 @@ def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
         tuned = _TUNED_GAMMA | (_CONSENSUS_GAMMA if (mined_by or config.method) == "consensus" else {})
         by_model = {"tuned": tuned, "release": _RELEASE_GAMMA}.get(name, {})
         return replace(penalty, gamma=by_model.get(config.model, penalty.gamma))
-    if not 0 <= gamma < math.inf:
-        raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")
     return replace(penalty, gamma=gamma)
 
 
@@ -310,8 +287,6 @@ def check_supervision(config: Config) -> None:
         raise InputError(
             "final_epochs is search and final_start is initial, but the initial model has seen the held-out data; change one"
         )
-    if not 0 <= config.supervision.ramp <= 1:
-        raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")
 
 
 def check_mining(config: Config) -> None:
@@ -326,7 +301,7 @@ def check_mining(config: Config) -> None:
         if needed == "states" and models.uses_encoder(config.model) and not attends:
             reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
             raise InputError(f"{reason}; {_attending(config)}")
-        if needed == "refined" and not refines(config):
+        if needed == "refined" and not config.refines:
             raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
         method.check(config)
     if mining.noise_on == "input" and not models.takes_input_noise(config.model):

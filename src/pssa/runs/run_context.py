@@ -25,11 +25,11 @@ from pssa.models import IndexedCorpus
 from pssa.runs.calibration import HeldOut
 from pssa.runs.devices import choose_device
 from pssa.runs.directory import FileStore, RunDirectory
-from pssa.runs.output_init import init_output_layer, sentences_of
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.resolve import choose_penalty, contrast_options, loop_settings
 from pssa.runs.saved_model import Description, save_weights
 from pssa.runs.settings import Config
+from pssa.runs.warm_start import init_output_layer, sentences_of
 from pssa.saliency import Observation
 from pssa.training import (
     CheckpointStore,

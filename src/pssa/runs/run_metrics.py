@@ -8,10 +8,9 @@ from typing import Any
 
 from pssa.data.validation import Parser, integer, list_of, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError
-from pssa.runs.directory import read_json
+from pssa.runs.directory import naming_damage, read_json
 
 FILE = "metrics.json"
-_MAX_COUNT = 1 << 40  # of instances in a confusion matrix
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
@@ -37,27 +36,26 @@ def held_out_confusion(run: Path, labels: Sequence[str]) -> tuple[tuple[tuple[in
     """
     path = run / FILE
     found = read_json(path) if path.is_file() else None
-    kept = found.get("held_out") if isinstance(found, dict) else None
-    if isinstance(kept, dict):
-        return _confusion(kept, labels), str(kept.get("source") or "held-out data")[:200]
-    groups = found.get("dev") if isinstance(found, dict) else None
-    scores = [group.get("labels") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
-    parsed = [matrix for each in scores if isinstance(each, dict) and (matrix := _confusion(each, labels))]
-    if not parsed:
+    if not isinstance(found, dict):
         return None, ""
-    places = range(len(labels))
-    return tuple(
-        tuple(sum(one[gold][given] for one in parsed) for given in places) for gold in places
-    ), "held-out reviews"
+    kept, groups = found.get("held_out"), found.get("dev")
+    if isinstance(kept, dict):
+        return _reordered(kept, labels), str(kept.get("source") or "held-out data")[:200]
+    scores = [group.get("labels") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+    matrices = [matrix for each in scores if (matrix := _reordered(each, labels))]
+    if not matrices:
+        return None, ""
+    return tuple(tuple(map(sum, zip(*rows, strict=True))) for rows in zip(*matrices, strict=True)), "held-out reviews"
 
 
-def _confusion(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, ...], ...] | None:
+def _reordered(kept: Any, labels: Sequence[str]) -> tuple[tuple[int, ...], ...] | None:
     """Return the matrix in the order of `labels`; None if it is not one of these labels."""
-    names, rows = kept.get("labels"), kept.get("confusion")
-    if not isinstance(names, list) or not isinstance(rows, list) or sorted(map(str, names)) != sorted(labels):
+    try:
+        found = _matrix(kept, "confusion")
+    except InputError:
         return None
-    is_matrix = len(rows) == len(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows)
-    if not is_matrix or any(type(cell) is not int or not 0 <= cell < _MAX_COUNT for row in rows for cell in row):
+    names, rows = found["labels"], found["confusion"]
+    if sorted(names) != sorted(labels):
         return None
     places = [names.index(label) for label in labels]
     return tuple(tuple(rows[gold][predicted] for predicted in places) for gold in places)
@@ -65,7 +63,7 @@ def _confusion(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, 
 
 def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
     found = read_json(path)
-    try:
+    with naming_damage(path):
         if not isinstance(found, dict):
             raise InputError(f"it is {shorten(found)}; expected an object")
         for key, parse in parsers.items():
@@ -73,8 +71,6 @@ def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
                 parse(found[key], key)
             elif key not in _LATER:
                 raise InputError(f"it has no `{key}`")
-    except InputError as error:
-        raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
     return found
 
 
@@ -85,7 +81,12 @@ def _labels(value: Any, name: str) -> dict[str, int]:
 
 
 def _held_out(value: Any, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = _some(labels=list_of(text), confusion=list_of(list_of(_count)), source=text)(value, name)
+    source: dict[str, Any] = _some(source=text)(value, name)
+    return _matrix(value, name) | source
+
+
+def _matrix(value: Any, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = _some(labels=list_of(text), confusion=list_of(list_of(_count)))(value, name)
     n_labels, rows = len(found["labels"]), found["confusion"]
     if len(rows) != n_labels or any(len(row) != n_labels for row in rows):
         raise InputError(f"`{name}.confusion` is not a table of {n_labels} by {n_labels} counts")

@@ -25,7 +25,7 @@ def resolve_run(run: str | Path) -> Path:
     """
     path = Path(run)
     if str(run).startswith(HUB) and not path.exists():
-        from pssa.runs.hub import download
+        from pssa.runs.copies import download
 
         return download(str(run).removeprefix(HUB))
     return starter_run() if str(run) == STARTER and not path.exists() else path

@@ -7,9 +7,8 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,22 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.aspects.find import OLDER_FILE, TAGGERS, Finder, has_tagger
+from pssa.aspects.find import OLDER_FILE, TAGGERS
 from pssa.data.files import make_folder, require_regular
-from pssa.data.tokenize import Span
-from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
+from pssa.data.validation import format_error, list_of, number, parse_fields, parsers_of, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.calibration import Calibration
 from pssa.runs.devices import choose_device
-from pssa.runs.directory import FileStore, read_json, read_tensors, resume_hint, write_json, write_tensors
+from pssa.runs.directory import (
+    FileStore,
+    naming_damage,
+    read_json,
+    read_tensors,
+    resume_hint,
+    write_json,
+    write_tensors,
+)
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.settings import PRECISIONS, UNITS, Config
 from pssa.runs.torch_runtime import TorchRuntime
@@ -92,16 +98,16 @@ class Description:
             found = {"labels": ["O", "B", "I"], **(words if found.get("encoder") is None else pieces)}
         # Keys that earlier versions did not write.
         defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word", "max_words": 0}
-        try:
-            values = parse_fields(defaults | found, "", _FIELDS)
+        with naming_damage(path):
+            parsers = parsers_of(cls, options=_options, labels=list_of(text), vote_weights=list_of(number))
+            parsers["says"] = parsers.pop("vote_weights")
+            values = parse_fields(defaults | found, "", parsers)
             options = models.saved_options(values["model"], values["options"])
             values["options"] = Config().updated({"model": values["model"], "options": options}).options
             models.read_options(values["model"], values["options"])
             description = cls(vote_weights=values.pop("says"), **values)
             description._check()
             return description
-        except InputError as error:
-            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
 
     def load_featurizer(self, folder: Path) -> Featurizer:
         """Read what turns examples into tensors for the model of a folder."""
@@ -131,18 +137,6 @@ def _options(value: Any, name: str) -> dict[str, Any]:
     return value
 
 
-_FIELDS: dict[str, Parser] = {
-    "model": text,
-    "options": _options,
-    "labels": list_of(text),
-    "dimension": integer,
-    "says": list_of(number),
-    "max_pieces": integer,
-    "unit": text,
-    "max_words": integer,
-}
-
-
 def save_weights(folder: Path, model: nn.Module, description: Description, featurizer: Featurizer) -> None:
     """Write one model so that `load` finds it."""
     make_folder(folder)
@@ -164,7 +158,7 @@ def save_ensemble(
 
 
 def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> TorchRuntime:
-    """Load the model of a run, a stage or a member of an ensemble, and a tagger where there is one; `pssa.load` describes it."""
+    """Load the model of a run, a stage or a member of an ensemble; `pssa.load` describes it."""
     description = Description.load(folder)
     place = choose_device(device)
     if description.model in TAGGERS:
@@ -197,26 +191,7 @@ def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> To
         members,
         description.vote_weights,
         calibration.temperature if calibration else 1.0,
-        _TaggerOf(folder, device) if has_tagger(folder) else None,
     )
-
-
-@dataclass(frozen=True)
-class _TaggerOf:
-    """The tagger of a run, loaded when it is first needed."""
-
-    run: Path
-    device: str
-
-    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
-        """Return the character offsets of the aspects of each sentence."""
-        return self._finder.find_in_sentences(sentences)
-
-    @cached_property
-    def _finder(self) -> Finder:
-        from pssa.aspects.tagger import load_finder
-
-        return load_finder(self.run, self.device)
 
 
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
@@ -236,13 +211,10 @@ def load_model(folder: Path, source: Path, description: Description, featurizer:
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
     is_checkpoint, vectors = source.name == "checkpoint.safetensors", folder / "stages" / "vectors.safetensors"
-    name, n_labels, options = description.model, len(description.labels), description.options
-    # Choosing heads runs the model, and adds next to nothing.
-    plain = options | ({"refine": "none"} if "refine" in options else {})
     # Checkpoints hold parameters only: other vectors come from their own file.
-    files = (source, vectors) if is_checkpoint else (source,)
-    require_enough_weights(folder, lambda table: models.build(name, table, n_labels, plain, 0), featurizer, *files)
-    model = models.build(name, featurizer.table, n_labels, options, seed)
+    _require_enough_weights(folder, description, featurizer.table, (source, vectors) if is_checkpoint else (source,))
+    n_labels = len(description.labels)
+    model = models.build(description.model, featurizer.table, n_labels, description.options, seed)
     if is_checkpoint:
         _load_checkpoint(source, vectors, model)
     else:
@@ -262,16 +234,17 @@ def _weights_of(folder: Path) -> Path:
     return found[-1]
 
 
-def require_enough_weights(
-    folder: Path, build: Callable[[WordTable | Pretrained], nn.Module], featurizer: Featurizer, *files: Path
+def _require_enough_weights(
+    folder: Path, description: Description, table: WordTable | Pretrained, files: Sequence[Path]
 ) -> None:
     """Refuse a model of more numbers than the files that it is loaded from can fill, before memory is allocated for them."""
-    table = featurizer.table
     if isinstance(table, WordTable):
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
+    # Choosing heads to refine runs the model, and adds next to nothing.
+    options = {name: "none" if name == "refine" else value for name, value in description.options.items()}
     try:
         with torch.device("meta"):
-            model = build(table)
+            model = models.build(description.model, table, len(description.labels), options, 0)
     except (RuntimeError, TypeError, OverflowError) as error:  # of torch, about sizes beyond any memory
         what = f"{folder} describes a model that cannot be built: {format_error(error)}"
         raise InputError(f"{what}; copy or train the run again") from error

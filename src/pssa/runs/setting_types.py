@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -23,16 +24,24 @@ TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
     "label_map": read_label_map,
     "label_texts": read_label_texts,
 }
+_BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "least": (operator.ge, "at least"),
+    "above": (operator.gt, "greater than"),
+    "most": (operator.le, "at most"),
+    "below": (operator.lt, "less than"),
+}
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
 
 
-def setting_field(
+def setting_field(  # noqa: PLR0913 - each is known of some setting
     default: Any,
     help: str = "",
     *,
     unset: Any = None,
     least: float | None = None,
     above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
     choices: Sequence[str] = (),
     **shown: str,
 ) -> Any:
@@ -40,27 +49,28 @@ def setting_field(
 
     :param help: help text of its command-line option; a setting without one has no option.
     :param unset: the value that meant "not set" before there was None; it still does.
-    :param least: the least value; `above`: a value that it must be greater than.
+    :param least: the least value, `most` the greatest; `above` and `below`: values that it must not reach.
     :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
         section's name; `default_text`: the default in words, where it depends on the model.
     """
-    known = {"help": help, "unset": unset, "least": least, "above": above, "choices": choices}
+    known = {"help": help, "unset": unset, "choices": choices}
+    known |= {"least": least, "above": above, "most": most, "below": below}
     return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
 
 
-def check_ranges(part: Any) -> None:
-    """Refuse values of a section that are too small, or none of the choices."""
-    for each in fields(part):
-        name, value = each.name, getattr(part, each.name)
-        least, above, choices = (each.metadata.get(key) for key in ("least", "above", "choices"))
-        if value is None:
-            continue
-        if least is not None and not value >= least:
-            raise InputError(f"{name} is {value}; it must be at least {least}")
-        if above is not None and not value > above:
-            raise InputError(f"{name} is {value}; it must be greater than {above}")
-        if choices and value not in choices:
-            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
+class Section:
+    """A section of the configuration, which refuses values that are too small or too large, or none of the choices."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            value, known = getattr(self, each.name), each.metadata
+            if value is None:
+                continue
+            for key, (holds, words) in _BOUNDS.items():
+                if known.get(key) is not None and not holds(value, known[key]):
+                    raise InputError(f"{each.name} is {value}; it must be {words} {known[key]}")
+            if known.get("choices") and value not in known["choices"]:
+                raise InputError(f"{each.name} is {value!r}; it can be {' or '.join(known['choices'])}")
 
 
 def parse_value(text: str) -> Any:

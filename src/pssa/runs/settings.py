@@ -9,9 +9,11 @@ Reading a configuration must not load torch: the command line and everything tha
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,13 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.data.io import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, nearest_name, read_toml, shorten
-from pssa.errors import InputError
-from pssa.runs.presets import preset_values
-from pssa.runs.setting_types import MAX_NAME, TABLES, as_type, check_ranges, kind_of, setting_field
+from pssa.errors import InputError, setting
+from pssa.runs.setting_types import MAX_NAME, TABLES, Section, as_type, kind_of, setting_field
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
-_N_SEEDS = 2**32
 # Settings that earlier versions wrote.
 _GONE = {
     "training": ("compile", "contrast_epochs", "contrast_partner"),
@@ -36,7 +36,7 @@ _GONE = {
 
 
 @dataclass(frozen=True)
-class DataConfig:
+class DataConfig(Section):
     """Files, how they are read and how they are divided."""
 
     train: str | None = setting_field(None, unset="")
@@ -44,7 +44,7 @@ class DataConfig:
     dev: str | None = setting_field(
         None, "labelled development instances", default_text="held out from the training data", unset=""
     )
-    dev_fraction: float = setting_field(0.2, above=0)  # of the training data, to hold out by sentence
+    dev_fraction: float = setting_field(0.2, above=0, below=1)  # of the training data, to hold out by sentence
     format: str | None = setting_field(None, unset="")  # None: recognised
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
     labels: tuple[str, ...] = DEFAULT_LABELS
@@ -78,15 +78,13 @@ class DataConfig:
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        if not self.dev_fraction < 1:
-            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be less than 1")
+        super().__post_init__()
         Columns.of(self.columns)
         check_encoding(self.encoding)
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
+class TrainingConfig(Section):
     """How models are trained; the defaults of what is None depend on whether the model uses an encoder."""
 
     patience: int = setting_field(8, above=0)  # epochs without improvement before the search stops
@@ -101,9 +99,8 @@ class TrainingConfig:
     schedule: str | None = setting_field(None, choices=("constant", "linear"))
     warmup: float | None = setting_field(None, least=0)  # share of the steps
     accumulation: int = setting_field(1, above=0)  # parts of a batch whose gradients are added up before a step
-    bucket_batches: int = setting_field(
-        16, above=0
-    )  # batches whose rows are sorted by length together; 1: rows are shuffled alone
+    # Batches whose rows are sorted by length together; 1: rows are shuffled alone.
+    bucket_batches: int = setting_field(16, above=0)
     # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders where the processor computes it.
     precision: str = setting_field("auto", choices=PRECISIONS)
     # On a CPU, let encoders read a sentence once for all its aspects, and train only the pieces that occur.
@@ -123,30 +120,25 @@ class TrainingConfig:
     calibrate: str = setting_field(
         "auto", "calibration of probabilities: auto, held_out or none", choices=("auto", "held_out", "none")
     )
-    calibration_fraction: float = 0.1  # share of the training data that `held_out` keeps out, by sentence
+    # Share of the training data that `held_out` keeps out, by sentence.
+    calibration_fraction: float = setting_field(0.1, above=0, below=1)
     # contrast: beside a share of the instances, a copy joined with a sentence of another label, drawn anew in each epoch.
     augment: str = setting_field("none", "further training data: none or contrast", choices=AUGMENTS)
     contrast_share: float = 1.0  # of the instances that have a copy
     contrast_weight: float = 1.0  # of a copy in the objective
     contrast_words: int = 64  # of a copy at most
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if not 0 < self.calibration_fraction < 1:
-            raise InputError(f"calibration_fraction is {self.calibration_fraction}; it must be between 0 and 1")
-
 
 @dataclass(frozen=True)
-class MiningConfig:
+class MiningConfig(Section):
     """How words are mined; methods that do not mine ignore it."""
 
     saliency: str | None = setting_field(None, unset="")  # None: the method's own
     iterations: int = setting_field(5, "rounds of mining", least=1)
     # 0: as many as the initial model took.
     round_epochs: int = setting_field(1, least=0)
-    epsilon: float | None = setting_field(
-        None, unset=-1.0
-    )  # bits of entropy below which a word is mined; None: by model
+    # Bits of entropy below which a word is mined; None: by model.
+    epsilon: float | None = setting_field(None, unset=-1.0)
     # Each round from the previous parameters, or from the initial ones, in full.
     start: str = setting_field("continue", choices=("continue", "restart"))
     folds: int = 0  # of cross-fitting; 0: none
@@ -156,9 +148,8 @@ class MiningConfig:
     target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
     signed_shift: bool = False  # the released code's way with negative scores
     average: str = "scores"  # of normalised scores; the released code averages "raw" ones
-    noise_on: str = setting_field(
-        "states", choices=("states", "input")
-    )  # h(x), or the word vectors it is computed from
+    # The states h(x), or the word vectors that they are computed from.
+    noise_on: str = setting_field("states", choices=("states", "input"))
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
     consensus_folds: int | None = setting_field(None, least=2)  # None: by model
     # Epochs of each judge; 0: as many as the final model has.
@@ -167,12 +158,9 @@ class MiningConfig:
     consensus_threshold: float | None = setting_field(None, unset=-1.0)  # least mean share of a word
     consensus_soft: bool = False  # expect the mean distribution itself
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
 
 @dataclass(frozen=True)
-class SupervisionConfig:
+class SupervisionConfig(Section):
     """How evidence is used in the final training."""
 
     evidence: str | None = setting_field(
@@ -180,8 +168,10 @@ class SupervisionConfig:
     )
     words: str = "both"  # evidence to train with: both, active or misleading
     penalty: str = "tuned"  # form of the attention penalty: tuned, letter or release
-    gamma: float | None = setting_field(None, unset=-1.0)  # weight of the attention penalty; None: by penalty and model
-    ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
+    # Weight of the attention penalty; None: by penalty and model.
+    gamma: float | None = setting_field(None, unset=-1.0, least=0)
+    # Share of the final training's steps over which gamma rises from zero.
+    ramp: float = setting_field(0.0, least=0, most=1)
     # What the penalty constrains: attention, or the share of each word by its gradient, as Definition 2 of the paper has it.
     penalty_on: str = setting_field("attention", choices=("attention", "gradient"))
     weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"
@@ -194,7 +184,7 @@ class SupervisionConfig:
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Section):
     """Everything that determines a run, with one section for each table of `config.toml`.
 
     config = pssa.Config().updated({"model": "memnet", "mining.folds": 5, "gamma": 2})
@@ -208,7 +198,7 @@ class Config:
         group="model",
         default_text="none",
     )
-    seed: int = setting_field(0, "random seed", group="training")
+    seed: int = setting_field(0, "random seed", group="training", least=0, below=2**32)
     device: str = setting_field("auto", "auto, cpu or cuda", group="training")
     epochs: int | None = setting_field(
         None,
@@ -229,11 +219,6 @@ class Config:
         changed = {name: value for name, value in self.flat().items() if value != usual.get(name)}
         return brief_repr(self, **{"model": self.model, "method": self.method} | changed)
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if not 0 <= self.seed < _N_SEEDS:
-            raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
-
     @property
     def read_options(self) -> ReadOptions:
         """How the files of instances are read."""
@@ -248,6 +233,11 @@ class Config:
             errors=data.errors,
             occurrence=data.occurrence,
         )
+
+    @property
+    def refines(self) -> bool:
+        """Whether the attention that is supervised is the encoder's own."""
+        return bool(self.options.get("refine", "none") != "none")
 
     @property
     def known_epochs(self) -> int:
@@ -281,17 +271,16 @@ class Config:
 
         :raises InputError: if there is none of that name; the message proposes the nearest.
         """
-        section, _, key = name.rpartition(".")
-        if not section:
-            section = next((home for home, part in _SECTIONS.items() if key in _names(part)), "options")
-        known = _option_defaults(self.model) if section == "options" else _names(_SECTIONS.get(section, type(None)))
+        if name in _places():
+            return _places()[name]
+        known, key = _option_defaults(self.model), name.removeprefix("options.")
         if key in known:
-            return section, key
-        if section == "options" and name != key:
-            near = nearest_name(key[:MAX_NAME], known)
-            advice = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
-            raise InputError(f"unknown option {shorten(key)} of model {self.model}; {advice}")
-        raise self._unknown(name)
+            return "options", key
+        if key == name:
+            raise self._unknown(name)
+        near = nearest_name(key[:MAX_NAME], known)
+        advice = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
+        raise InputError(f"unknown option {shorten(key)} of model {self.model}; {advice}")
 
     def _checked(self, section: str, key: str, value: Any) -> Any:
         """Return a value for a setting, of its type, or None if it means "not set"."""
@@ -377,6 +366,34 @@ def non_default_settings(config: Config) -> dict[str, Any]:
     return {name: value for name, value in changed.items() if name not in derived}
 
 
+@cache
+def load_presets() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the settings of each preset for each model, by dotted name."""
+    table = tomllib.loads(files("pssa.runs").joinpath("presets.toml").read_text("utf-8"))
+    return {
+        preset: {
+            model: {k: v for part in parts for k, v in table["parts"][part].items()} for model, parts in of.items()
+        }
+        for preset, of in table["presets"].items()
+    }
+
+
+def preset_values(preset: str | None, model: str) -> dict[str, Any]:
+    """Return the settings of a preset for a model, by dotted name; none without a preset.
+
+    :raises InputError: if there is no such preset, or it says nothing about the model.
+    """
+    if preset is None:
+        return {}
+    presets = load_presets()
+    if not isinstance(preset, str) or preset not in presets:
+        raise InputError(f"{setting('preset')} is {preset!r}; it can be {', '.join(presets)}")
+    if model not in presets[preset]:
+        what = f"{setting('preset', preset)} has no settings of model {model}"
+        raise InputError(f"{what}; choose one of {', '.join(presets[preset])}")
+    return presets[preset][model]
+
+
 def _start_from_preset(config: Config, changes: Mapping[str, Any]) -> tuple[Config, dict[str, Any]]:
     """Return a configuration to start from, and the values by name that a new preset or a new model leads to.
 
@@ -398,8 +415,10 @@ def _start_from_preset(config: Config, changes: Mapping[str, Any]) -> tuple[Conf
 
 
 @cache
-def _names(part: type) -> frozenset[str]:
-    return frozenset(f.name for f in fields(part)) if is_dataclass(part) else frozenset()
+def _places() -> dict[str, tuple[str, str]]:
+    """Return section and key of each setting, by its dotted and by its bare name."""
+    places = [(section, each.name) for section, part in _SECTIONS.items() for each in fields(part)]
+    return {name: place for place in places for name in (".".join(place), place[1])}
 
 
 def _option_defaults(model: str) -> dict[str, Any]:
@@ -412,8 +431,7 @@ def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values by name, `section.key` for those in a section, and those in sections last."""
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    # The model comes first, since the names of its options depend on it.
-    for key in sorted(table, key=lambda key: key != "model"):
+    for key in table:
         if isinstance(table[key], dict) and key.rpartition(".")[2] not in TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:

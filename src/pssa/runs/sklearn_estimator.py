@@ -17,9 +17,9 @@ from pssa.data.rows import SAME_NAMES
 from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, import_extra
+from pssa.runs.asked_rows import examples_of_table
 from pssa.runs.directory import TemporaryFolder
 from pssa.runs.loading import load
-from pssa.runs.table_predictions import examples_of_table
 from pssa.runs.training_run import train
 
 _base = import_extra("sklearn.base", "sklearn")
@@ -107,8 +107,12 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         seed = self.seed
         if not isinstance(seed, (int, np.integer)):
             seed = _validation.check_random_state(seed).randint(_MAX_SEED)
-        settings = {name: value for name, value in given.items() if value is not None} | _check_settings(self.settings)
-        settings |= {"seed": int(seed)}
+        more = {} if self.settings is None else self.settings
+        if not isinstance(more, Mapping):
+            raise InputError(f'settings is {shorten(more)}; expected a dict, such as {{"batch_size": 16}}')
+        if "out" in more or "progress" in more:  # the run has a folder of its own
+            raise InputError("settings has out or progress; use save and the parameter progress instead")
+        settings = {name: value for name, value in given.items() if value is not None} | {**more, "seed": int(seed)}
         self.classifier_ = train(corpus, progress=self.progress, **settings)
         self.run_ = Path(str(self.classifier_.folder))
 
@@ -120,7 +124,9 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         state: dict[str, Any] = super().__getstate__()
         if "run_" in state:
             state = {name: value for name, value in state.items() if name not in ("run_", "classifier_")}
-            state["_files"] = _read_files(self.run_)
+            names = {path.relative_to(self.run_): path for path in sorted(self.run_.rglob("*")) if path.is_file()}
+            kept = {name: path for name, path in names.items() if name.parts[0] not in (_STAGES, ".lock")}
+            state["_files"] = {str(name): path.read_bytes() for name, path in kept.items()}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -139,23 +145,6 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
-
-
-def _check_settings(given: Any) -> dict[str, Any]:
-    """Return the settings; refuse what is no mapping, and `out`, since the run has a folder of its own."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f'settings is {shorten(given)}; expected a dict, such as {{"batch_size": 16}}')
-    if "out" in given or "progress" in given:
-        raise InputError("settings has out or progress; use save and the parameter progress instead")
-    return dict(given)
-
-
-def _read_files(run: Path) -> dict[str, bytes]:
-    paths = (path for path in sorted(run.rglob("*")) if path.is_file())
-    names = {str(path.relative_to(run)): path for path in paths}
-    return {name: path.read_bytes() for name, path in names.items() if Path(name).parts[0] not in (_STAGES, ".lock")}
 
 
 def _examples(given: Any) -> list[Example]:

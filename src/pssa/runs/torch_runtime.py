@@ -1,4 +1,4 @@
-"""`TorchRuntime`: a trained run in torch, one model or several that vote, with the tagger of the run where it has one."""
+"""`TorchRuntime`: a trained run in torch, one model or several that vote."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from torch import Tensor, nn
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.aspects.find import Finder
 from pssa.data.example import Example
-from pssa.data.validation import brief_repr, shorten
+from pssa.data.validation import brief_repr
 from pssa.errors import InputError, setting
 from pssa.evaluation.calibration import scale
 from pssa.evaluation.predict import Encoder, predict_logits, start_logits
 from pssa.models import IndexedCorpus
 from pssa.models._plain_tokenizer import ReadPieces
-from pssa.runs.answers import Answer, Question, Word, examples_of, with_found
+from pssa.runs.answers import Answer, Question, Word, examples_of
 from pssa.runs.devices import computes_bfloat16
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 from pssa.training.graphs import RecordedEncoder
@@ -49,16 +48,12 @@ class TorchRuntime:
     members: tuple[nn.Module, ...]
     vote_weights: tuple[float, ...] = (1.0,)
     temperature: float = 1.0  # that calibrates the probabilities; 1: they are not changed
-    finder: Finder | None = None  # of the run
     chosen_saliency: str = ""  # of reasons; empty: the usual one of the model
+
+    finds = False  # aspects
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
-
-    @property
-    def finds(self) -> bool:
-        """Whether it can find aspects."""
-        return self.finder is not None
 
     @property
     def in_torch(self) -> TorchRuntime:
@@ -115,10 +110,6 @@ class TorchRuntime:
 
         :param read: what `featurizer.read` returned for the examples, if it was called before.
         """
-        for example in examples:
-            if not isinstance(example, Example):
-                expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
-                raise InputError(f"one of the examples is {shorten(example)}; {expected}")
         return self.featurizer.index(self.featurizer.cut(examples), self.labels, read)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
@@ -134,13 +125,6 @@ class TorchRuntime:
         own = each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
         return own if self.temperature == 1 else scale(own, self.temperature)
 
-    def observe(self, examples: Sequence[Example], saliency: str, batch_size: int) -> tuple[Tensor, Tensor]:
-        """Return (n, C) probabilities of examples, once cut, and (n, N) word scores of the first member, run once for both."""
-        corpus = self.featurizer.index(examples, self.labels)
-        observed = saliencies.observe(self.model, corpus, saliencies.build(saliency, {}), batch_size)
-        others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members[1:]]
-        return self.vote([observed.probabilities, *others]), observed.scores
-
     def start(
         self, questions: Sequence[Question], *, batch_size: int | None = None, reasons: bool = False
     ) -> Callable[[], list[list[Answer]]]:
@@ -150,10 +134,11 @@ class TorchRuntime:
 
         :raises InputError: if an aspect is not in its text, or a text is too long to be explained.
         """
-        asked = questions if self.finder is None else with_found(self.finder, questions)
-        inside = [examples_of(question) for question in asked]
+        inside = [examples_of(question) for question in questions]
         examples = [example for each in inside for example, _ in each]
-        judged = self._judge(examples, batch_size, reasons)
+        if reasons and saliencies.is_quadratic(self.saliency):
+            self._refuse_long(examples)
+        judged = self.judge(examples, batch_size, reasons)
 
         def wait() -> list[list[Answer]]:
             answers = iter(judged())
@@ -161,15 +146,15 @@ class TorchRuntime:
 
         return wait
 
-    def _judge(
-        self, examples: Sequence[Example], batch_size: int | None, reasons: bool
+    def judge(
+        self, examples: Sequence[Example], batch_size: int | None = None, reasons: bool = False
     ) -> Callable[[], Sequence[Answer]]:
-        """Begin to judge examples in tables of bounded size, so that one long text does not widen all rows."""
+        """Begin to judge examples as they are; see `start`. Tables have a bounded size: one long text widens few rows."""
         if not examples:
             return list
         longest = max(len(example.spans) for example in examples)
         most = _MAX_TABLE_WORDS // (_EXPLANATION_COPIES if reasons else 1)
-        if len(examples) * longest > most:
+        if len(examples) > 1 and len(examples) * longest > most:
             # One after the other: together their tables are as large as one of all rows.
             return lambda: self._judge_slices(examples, most, batch_size, reasons)
         if reasons:
@@ -183,33 +168,32 @@ class TorchRuntime:
     def _judge_slices(
         self, examples: Sequence[Example], most: int, batch_size: int | None, reasons: bool
     ) -> Sequence[Answer]:
-        answers: list[Any] = [None] * len(examples)
+        answers: dict[int, Answer] = {}
         for rows in _slices(examples, most):
-            for row, answer in zip(
-                rows, self._judge([examples[row] for row in rows], batch_size, reasons)(), strict=True
-            ):
-                answers[row] = answer
-        return answers
+            answers |= zip(rows, self.judge([examples[row] for row in rows], batch_size, reasons)(), strict=True)
+        return [answers[row] for row in range(len(examples))]
 
     def _explain(self, examples: Sequence[Example], batch_size: int | None) -> list[Answer]:
-        name = self.saliency
+        """Return the answers with the word scores of the first member, which is run once for both."""
         size = batch_size or min(self.usual_batch, _MAX_EXPLAINED_BATCH)
         cut = self.featurizer.cut(examples)
-        if saliencies.is_quadratic(name) and (longest := max(len(each.spans) for each in cut)) > _MAX_QUADRATIC_WORDS:
-            limit = f"{name} explains texts of at most {_MAX_QUADRATIC_WORDS}"
+        corpus = self.featurizer.index(cut, self.labels)
+        observed = saliencies.observe(self.model, corpus, saliencies.build(self.saliency, {}), size)
+        others = [predict_logits(member, corpus, size).softmax(dim=1) for member in self.members[1:]]
+        answers = self._answers(examples, self.vote([observed.probabilities, *others]))
+        explained = []
+        for answer, example, scores in zip(answers, cut, observed.scores.tolist(), strict=True):
+            words = (Word(*span, share) for span, share in zip(example.spans, scores, strict=False))
+            explained.append(replace(answer, words=tuple(words)))
+        return explained
+
+    def _refuse_long(self, examples: Sequence[Example]) -> None:
+        """Refuse texts that would be read once for each of very many words."""
+        longest = max((len(example.spans) for example in self.featurizer.cut(examples)), default=0)
+        if longest > _MAX_QUADRATIC_WORDS:
+            limit = f"{self.saliency} explains texts of at most {_MAX_QUADRATIC_WORDS}"
             advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
             raise InputError(f"the text has {longest} words, and {limit}; {advice}")
-        probabilities, scores = self.observe(cut, name, size)
-        return [
-            replace(
-                answer,
-                words=tuple(
-                    Word(start, end, share)
-                    for (start, end), share in zip(example.spans, row[: len(example.spans)].tolist(), strict=True)
-                ),
-            )
-            for answer, example, row in zip(self._answers(examples, probabilities), cut, scores, strict=True)
-        ]
 
     def _answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
         answers = []

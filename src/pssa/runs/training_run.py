@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -135,11 +135,7 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
             with RunDirectory.created(Path(out)) as directory:
                 prepared_data.save(directory)
                 write_atomically(directory.root / "config.toml", config.to_toml().encode())
-            directory = RunDirectory(Path(out))
-            with directory.locked():
-                _carry_out(RunContext(config, directory, prepared_data, observer, members))
-        else:
-            _help_out(Path(out), config, prepared_data, members)
+        _carry_out(RunDirectory(Path(out)), config, lambda: prepared_data, observer, members)
         members.share(None)  # the others wait here for the files
     return Path(out)
 
@@ -158,14 +154,8 @@ def finish_run(run: str | Path, observer: Observer | None = None, *, progress: b
     config = replace(config, options=models.saved_options(config.model, config.options))
     data = TaggerData if config.model in TAGGERS else PreparedData
     with team(choose_device(config.device)) as members, show_training(observer, None, progress) as (observer, _):
-        if not members.is_main:
-            if directory.finished:
-                return directory.root
-            return _help_out(directory.root, config, data.load(directory, config), members)
-        with directory.locked():
-            if directory.finished:  # by another process, in the meantime
-                return directory.root
-            return _carry_out(RunContext(config, directory, data.load(directory, config), observer, members))
+        _carry_out(directory, config, lambda: data.load(directory, config), observer, members)
+    return directory.root
 
 
 def mine(  # noqa: PLR0913 - how it is watched is no setting
@@ -209,16 +199,26 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     return evidence
 
 
-def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:
-    """Do this process's part of the trainings of a run that the main process writes."""
-    methods.find(config.method).train(RunContext(config, None, prepared_data, Observer(), members))
-    return root
+def _carry_out(
+    directory: RunDirectory,
+    config: Config,
+    load_data: Callable[[], PreparedData],
+    observer: Observer,
+    members: Team,
+) -> None:
+    """Do this process's part of the trainings of a run; the main process writes it, and no other may meanwhile."""
+    with directory.locked() if members.is_main else nullcontext():
+        if directory.finished:  # by another process, in the meantime
+            return
+        if members.is_main:
+            _train_and_write(RunContext(config, directory, load_data(), observer, members), directory)
+        else:
+            methods.find(config.method).train(RunContext(config, None, load_data(), Observer(), members))
 
 
-def _carry_out(context: RunContext) -> Path:
+def _train_and_write(context: RunContext, directory: RunDirectory) -> None:
     """Train, and write the run's files; `metrics.json` comes last."""
-    assert context.directory is not None
-    config, root = context.config, context.directory.root
+    config, root = context.config, directory.root
     featurizer = context.prepared_data.featurizer
     description = Description.of(config, featurizer)
     description.save(root)
@@ -237,22 +237,33 @@ def _carry_out(context: RunContext) -> Path:
     else:
         metrics = _describe_classifier(context, outcome, root)
         write_card(root / "README.md", config, metrics)
-    context.directory.require_whole()
+    directory.require_whole()
     write_json(root / "metrics.json", metrics)
-    context.directory.prune()
+    directory.prune()
     context.observer.on_finish(metrics, outcome.evidence)
-    return root
 
 
 def _describe_classifier(context: RunContext, outcome: methods.Trained, root: Path) -> dict[str, Any]:
     """Calibrate a new classifier, describe what it has read, and return its metrics."""
-    config, held_out = context.config, _held_out(context, outcome)
+    config, prepared, evidence, best = context.config, context.prepared_data, outcome.evidence, context.best
+    corpus, coverage, held_out = prepared.corpus, prepared.coverage, _held_out(context, outcome)
     calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
     if calibration is not None:
         calibration.save(root)
-    profile = InputProfile.of(context.prepared_data.corpus)
+    profile = InputProfile.of(corpus)
     profile.save(root)
-    return _metrics(context, outcome) | {
+    return {
+        "instances": len(corpus),
+        "labels": corpus.label_counts(),
+        "dropped": dict(corpus.dropped),
+        "corpus_hash": corpus.hash(),
+        "epochs": best.epoch if best else config.known_epochs,
+        "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
+        "parameters": models.count_parameters(outcome.members[0]),
+        "members": len(outcome.members),
+        "mining": [asdict(report) for report in evidence.header.rounds] if evidence else None,
+        **({"gate": outcome.gate.as_dict()} if outcome.gate else {}),
+        "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
         "languages": list(profile.languages),
         "calibration": calibration.summary() if calibration else None,
         "held_out": held_out.confusion(config.data.labels) if held_out else None,
@@ -276,21 +287,3 @@ def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
         gold = torch.tensor([places[example.label or ""] for example in kept])
         return HeldOut(runtime.probabilities(kept)[None], gold, source, kept_out=True)
     return context.held_out if methods.find(config.method).resembles_search else None
-
-
-def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
-    corpus, coverage, evidence = context.prepared_data.corpus, context.prepared_data.coverage, outcome.evidence
-    best = context.best
-    return {
-        "instances": len(corpus),
-        "labels": corpus.label_counts(),
-        "dropped": dict(corpus.dropped),
-        "corpus_hash": corpus.hash(),
-        "epochs": best.epoch if best else context.config.known_epochs,
-        "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
-        "parameters": models.count_parameters(outcome.members[0]),
-        "members": len(outcome.members),
-        "mining": [asdict(report) for report in evidence.header.rounds] if evidence else None,
-        **({"gate": outcome.gate.as_dict()} if outcome.gate else {}),
-        "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
-    }

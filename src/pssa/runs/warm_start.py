@@ -1,8 +1,13 @@
-"""Trainings that start from a trained run (`from_pretrained`) instead of from scratch.
+"""Weights that a training starts from instead of random ones: those of a trained run, or an output layer made of sentences.
 
-The new model has the kind, the options and the weights of that run. Words and labels may be others: rows of known words and
-labels are kept, and new ones get rows of their own. A run keeps the weights that it started with until it is finished, so that
-it can be resumed whatever becomes of the other run.
+A model that starts from a run (`from_pretrained`) has its kind, options and weights. Words and labels may be others: rows of
+known words and labels are kept, and new ones get rows of their own. A run keeps the weights that it started with until it is
+finished, so that it can be resumed whatever becomes of the other run.
+
+Where labels are few, the output layer of an encoder starts from sentences that show them (`label_texts`). A few labelled
+instances do not show how a label looks among all that an encoder's states tell. But the encoder knows what "the screen is great"
+means. The weights of a label are the mean feature of its sentence about aspects of the training data, less the mean of all
+labels, so that aspects cancel out. Only the biases are fitted to the labelled instances.
 """
 
 from __future__ import annotations
@@ -11,20 +16,23 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from pssa import models
 from pssa.data.example import Corpus
 from pssa.data.files import require_regular
+from pssa.data.labels import label_sentences
 from pssa.data.vectors import Coverage, Vectors, embedding_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, PssaWarning, setting
-from pssa.models import Pretrained, WordTable
+from pssa.models import IndexedCorpus, Pretrained, WordTable
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
 from pssa.runs.input_profile import InputProfile
@@ -44,6 +52,14 @@ _DIGEST = 16  # characters
 _CHUNK = 1 << 20  # bytes
 _UNSEEN = "unseen"  # how the name of the tensor ends that holds the vectors that are not trained
 _OUTPUT = "output."  # how the names of tensors begin that have a row for each label
+
+_N_ASPECTS = 16  # whose sentences are averaged
+_BATCH = 64
+_MAX_ITERATIONS = 50
+# Deviations of the logits (results/defaults.md). While biases are fitted it is large, so that few labels say little about how
+# frequent each is; then smaller, so that the training has something to learn. Which label is the likeliest stays the same.
+_FITTED, _STARTED = 8.0, 2.0
+_PENALTY = 0.1
 
 
 def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
@@ -223,3 +239,65 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
 def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
     remedy = f"leave {name} out, or train from scratch, without {setting('from_pretrained', option='--from')}"
     return InputError(f"{name} is {value}, but the training starts from {run}, where it is {own}; {remedy}")
+
+
+def sentences_of(config: Config, corpus: Corpus, featurizer: Featurizer) -> IndexedCorpus:
+    """Return the sentences that show the labels, about aspects of the corpus."""
+    aspects = islice(dict.fromkeys(example.aspect_text for example in corpus), _N_ASPECTS)
+    sentences = label_sentences(config.data.label_texts or {}, config.data.labels, aspects)
+    return featurizer.index(featurizer.cut(sentences), config.data.labels)
+
+
+def init_output_layer(model: nn.Module, sentences: IndexedCorpus, data: IndexedCorpus) -> None:
+    """Set the output layer of a new model.
+
+    :param data: the labelled instances.
+    """
+    output = model.output
+    assert isinstance(output, nn.Linear)
+    shown = _features(model, output, sentences)
+    means = torch.stack([shown[sentences.labels == label].mean(dim=0) for label in range(output.out_features)])
+    weights = means - means.mean(dim=0)
+    scores = _features(model, output, data) @ weights.T
+    scale, bias = fit_biases(scores, data.labels)
+    with torch.no_grad():
+        output.weight.copy_(weights * scale)
+        output.bias.copy_(bias)
+
+
+@torch.no_grad()
+def _features(model: nn.Module, output: nn.Linear, data: IndexedCorpus) -> Tensor:
+    """Return (n, D): what the output layer receives."""
+    found: list[Tensor] = []
+    hook = output.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0].float()))
+    training = model.training
+    model.eval()
+    try:
+        for rows in torch.split(torch.arange(len(data)), _BATCH):
+            batch = data.batch(rows)
+            model.classify(model.encode(batch), batch)  # type: ignore[operator]
+    finally:
+        hook.remove()
+        model.train(training)
+    return torch.cat(found)
+
+
+def fit_biases(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return one scale of the scores (n, C), and the biases (C,) by maximum likelihood, for the scaled scores.
+
+    A penalty keeps the bias of a label finite that no instance has.
+    """
+    mean, deviation = scores.mean(dim=0), scores.std().clamp(min=1e-6)
+    sharp = (scores - mean) * (_FITTED / deviation)
+    bias = torch.zeros_like(mean, requires_grad=True)
+    optimizer = torch.optim.LBFGS([bias], max_iter=_MAX_ITERATIONS, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = functional.cross_entropy(sharp + bias, labels, reduction="sum") + _PENALTY * bias.square().sum() / 2
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    scale = _STARTED / deviation
+    return scale, bias.detach() * (_STARTED / _FITTED) - mean * scale

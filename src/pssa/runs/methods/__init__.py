@@ -65,12 +65,17 @@ class Method:
 
     mines = False
     continues_baseline = False  # whether mining changes the model of a plain training, instead of training its own
-    resembles_search = True  # whether the final model is like that of the search: a single one, trained as long
     default_saliency = "gradient"
 
-    def __init__(self, name: str, train: Callable[[RunContext], Trained]) -> None:
+    def __init__(self, name: str, train: Callable[[RunContext], Trained], resembles_search: bool = True) -> None:
+        """Name a method.
+
+        :param resembles_search: whether the final model is like that of the search: a single one, trained as long. The confidence
+            of a plain model says nothing about that of another.
+        """
         self.name = name
         self.train = train
+        self.resembles_search = resembles_search
 
     @property
     def family(self) -> str:
@@ -89,8 +94,7 @@ class Method:
         Where self-attention is refined, the gradient of the top layer's states is zero; that of its attention takes its place.
         """
         own = self.default_saliency
-        refined = config.options.get("refine", "none") != "none"
-        return config.mining.saliency or ("self_attention" if own == "gradient" and refined else own)
+        return config.mining.saliency or ("self_attention" if own == "gradient" and config.refines else own)
 
     def mining_defaults(self, config: Config) -> dict[str, Any]:
         """Return the settings of mining that this method fills in, by name."""

@@ -88,15 +88,9 @@ def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> tuple[float, 
     return vote_weight, raised * len(raised) / raised.sum()
 
 
-class _Control(Method):
-    """A method whose classifier is trained for longer, or votes: the confidence of a plain model says nothing about its own."""
-
-    resembles_search = False
-
-
 METHODS = {
     "base": Method("base", _train_base),
-    "kt": _Control("kt", _train_longer),
-    "boosting": _Control("boosting", _train_boosting),
-    "adaboost": _Control("adaboost", _train_adaboost),
+    "kt": Method("kt", _train_longer, resembles_search=False),
+    "boosting": Method("boosting", _train_boosting, resembles_search=False),
+    "adaboost": Method("adaboost", _train_adaboost, resembles_search=False),
 }

@@ -11,7 +11,7 @@ import copy
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
@@ -48,14 +48,19 @@ class Progressive(Method):
 
     def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
         """Run the rounds of mining."""
-        config, mining = context.config, context.config.mining
-        judged = _judged_rows(context)
-        if initial is None and not mining.folds:
-            initial = _train_initial(context, epochs)
+        config, mining, whole = context.config, context.config.mining, context.train_data
+        miners: list[Miner] = []
+        if mining.folds:
+            judged = map(torch.tensor, folds(context.prepared_data.corpus, mining.folds, config.seed))
+            for number, rows in enumerate(judged, start=1):
+                stage, taught = f"initial-fold-{number}", all_but(whole, rows)
+                miners.append((context.train_miner(stage, context.new_model(), epochs, taught), rows))
+        else:
+            miners.append((initial or _train_initial(context, epochs), torch.arange(len(whole))))
 
         def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
             stage = f"round-{iteration}" + (f"-fold-{number}" if mining.folds else "")
-            taught = all_but(data, judged[number - 1]) if mining.folds else data
+            taught = all_but(data, miners[number - 1][1]) if mining.folds else data
             if mining.start == "restart":
                 return context.train_miner(stage, context.new_model(), epochs, taught)
             return context.train_miner(stage, model, mining.round_epochs or epochs, taught)
@@ -65,8 +70,7 @@ class Progressive(Method):
         procedure = Procedure(
             build_saliency(config, saliency), rule, mining.iterations, lagged=lagged, share=context.share
         )
-        miners = [(initial, judged[0])] if initial and not mining.folds else _fold_miners(context, epochs, judged)
-        mined = mine(context.train_data, miners, train, procedure, config.data.labels, context.observer.on_round)
+        mined = mine(whole, miners, train, procedure, config.data.labels, context.observer.on_round)
         return record_evidence(context, mined, saliency, rule.epsilon, mining.iterations)
 
     def describe_empty(self, config: Config) -> str:
@@ -97,20 +101,3 @@ def method_for(saliency: str | None) -> str:
 
 def _train_initial(context: RunContext, epochs: int) -> nn.Module:
     return context.train_miner("initial", context.new_model(), epochs)
-
-
-def _judged_rows(context: RunContext) -> list[Tensor]:
-    """Return the rows that each miner judges: all of them, or one fold each."""
-    config = context.config
-    if not config.mining.folds:
-        return [torch.arange(len(context.train_data))]
-    return [torch.tensor(part) for part in folds(context.prepared_data.corpus, config.mining.folds, config.seed)]
-
-
-def _fold_miners(context: RunContext, epochs: int, judged: list[Tensor]) -> list[Miner]:
-    """Train a miner for each fold, on all examples but those it judges."""
-    taught = [all_but(context.train_data, rows) for rows in judged]
-    return [
-        (context.train_miner(f"initial-fold-{number}", context.new_model(), epochs, data), rows)
-        for number, (data, rows) in enumerate(zip(taught, judged, strict=True), start=1)
-    ]

@@ -1,8 +1,9 @@
-"""Runs on a model hub, here a stub of the library's client: what is uploaded, and what comes back."""
+"""Copies of runs: on a model hub, here a stub of the library's client, and compact ones."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -11,23 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from tests.aspects.made_taggers import toy_sentences, toy_tagger
 from tests.runs.hub_stub import TOKEN, Hub, Repository
 
 import pssa
+from pssa.aspects import load_finder
 from pssa.data.example import Corpus
 from pssa.errors import InputError, MissingExtra
-from pssa.runs.hub import push_to_hub
+from pssa.runs.copies import push_to_hub, write_compact
+from pssa.runs.directory import read_tensors
 from pssa.runs.training_run import write_run
 
 library = pytest.importorskip("huggingface_hub")
-
-
-@pytest.mark.slow
-def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_run: Path) -> None:
-    push_to_hub(finished_run, "owner/model")
-    pssa.load("hf:owner/model", precision="float32")
-    with pytest.raises(InputError, match="precision is 'half'; it can be"):
-        pssa.load("hf:owner/model", precision="half")
 
 
 def test_a_run_comes_back_as_it_was_and_needs_no_network(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
@@ -40,17 +37,6 @@ def test_a_run_comes_back_as_it_was_and_needs_no_network(hub: Hub, finished_run:
         pssa.load("hf:owner/other")
     with pytest.raises(InputError, match=r"model: the hub cannot be reached \(.*\)"):
         push_to_hub(finished_run, "owner/model")
-
-
-@pytest.mark.slow
-def test_an_ensemble_comes_back_whole(
-    hub: Hub, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
-) -> None:
-    run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
-    push_to_hub(run, "owner/model")
-    found = pssa.load("hf:owner/model")
-    assert len(found.torch.members) == len(pssa.load(run).torch.members) > 1
-    assert found.torch.probabilities(corpus).equal(pssa.load(run).torch.probabilities(corpus))
 
 
 @pytest.mark.slow
@@ -237,3 +223,73 @@ def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_
     push_to_hub(copied_run, "owner/model", message="second")
     assert hub.repositories["owner/model"].messages == ["first", "second"]
     assert set(hub.files("owner/model")) == {*FILES, THEIRS, "picture.png"}
+
+
+TEXT = "The screen is great and the battery life is poor."
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vector for every word of the corpora of classifier and tagger, and for two more."""
+    texts = [*(example.text for example in corpus), *(sentence.text for sentence in toy_sentences())]
+    words = dict.fromkeys([*re.findall(r"\w+|[^\w\s]", " ".join(texts)), "hotel", "room"])
+    generator = torch.Generator().manual_seed(0)
+    rows = (f"{word} {' '.join(map(str, torch.randn(8, generator=generator).tolist()))}" for word in words)
+    path = tmp_path_factory.mktemp("vectors") / "vectors.txt"
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(train_tiny: Callable[..., Path], vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on word vectors, with mined evidence and a tagger."""
+    run = tmp_path_factory.mktemp("runs") / "whole"
+    train_tiny(run, model="tnet_att", method="aw-as", iterations=1, hidden=4, vectors=str(vectors), calibrate="none")
+    toy_tagger(run / "aspects", vectors=str(vectors), epochs=1)
+    return run
+
+
+@pytest.fixture(scope="module")
+def compact(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A compact copy of it."""
+    return write_compact(whole, tmp_path_factory.mktemp("runs") / "compact")
+
+
+def test_a_compact_copy_and_its_copy_answer_as_the_run_does(whole: Path, compact: Path, tmp_path: Path) -> None:
+    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (whole, compact))
+    assert now.probabilities == pytest.approx(was.probabilities, abs=2e-3)
+    assert load_finder(compact).find(TEXT) == load_finder(whole).find(TEXT)
+    assert {tensor.dtype for tensor in pssa.load(compact).torch.model.state_dict().values()} == {torch.float32}
+    again = write_compact(compact, tmp_path / "again")
+    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (compact, again))
+    assert now == was
+    assert load_finder(again).find(TEXT) == load_finder(compact).find(TEXT)
+
+
+def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, compact: Path, corpus: Corpus) -> None:
+    kept = {path.relative_to(compact).as_posix() for path in compact.rglob("*") if path.is_file()}
+    assert {"model.safetensors", "aspects/model.safetensors", "README.md"} <= kept
+    assert not {name for name in kept if "stages" in name or "evidence" in name}
+    content = b"".join((compact / name).read_bytes() for name in kept)
+    assert corpus[0].text.encode() not in content
+    assert str(whole.parent.parent).encode() not in content
+
+
+def test_weights_are_stored_in_half_precision(compact: Path) -> None:
+    for folder in (compact, compact / "aspects"):
+        tensors, _ = read_tensors(folder / "model.safetensors")
+        assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
+
+
+def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
+    ensemble = Path(__file__).parents[1] / "fixtures" / "v0_1" / "runs" / "adaboost"
+    copied = pssa.load(write_compact(ensemble, tmp_path / "few"))
+    assert len(copied.torch.members) == len(pssa.load(ensemble).torch.members) > 1
+    assert copied.predict(TEXT, "screen").label == pssa.load(ensemble).predict(TEXT, "screen").label
+
+
+def test_an_exported_run_is_copied_and_pushed_whole(hub: Hub, tmp_path: Path) -> None:
+    copied = pssa.load(write_compact("starter", tmp_path / "copy"))
+    push_to_hub(tmp_path / "copy", "owner/model")
+    expected = pssa.load("starter").predict(TEXT)
+    assert copied.predict(TEXT) == pssa.load("hf:owner/model").predict(TEXT) == expected
