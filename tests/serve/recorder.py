@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from pssa.runs.answers import Question
@@ -32,7 +33,7 @@ class Recorder:
 
 def batcher_of(limits: Limits) -> Batcher:
     """A batcher with a run that nobody looks at."""
-    unused: Any = None
+    unused: Any = SimpleNamespace(runtime=None)
     return Batcher({"first": ServedRun("toy", unused, ("attention", "gradient"))}, limits)
 
 

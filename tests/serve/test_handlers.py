@@ -13,7 +13,6 @@ from tests.serve.conftest import Folders, Start
 
 import pssa
 from pssa.runs import Classifier
-from pssa.runs.asked_rows import RejectedRow
 from pssa.serve import batcher as batcher_module
 from pssa.serve import handlers, tables
 from pssa.serve.batcher import AskedAspect
@@ -75,8 +74,8 @@ def test_offsets_count_code_points() -> None:
 )
 def test_what_cannot_be_found_says_why(text: str, aspect: str | Offsets, error: str) -> None:
     row = find_aspect(text, aspect)
-    assert isinstance(row, RejectedRow)
-    assert row.reason.startswith(error)
+    assert isinstance(row, dict)
+    assert row["error"].startswith(error)
 
 
 def test_a_row_may_say_which_occurrence_is_meant() -> None:

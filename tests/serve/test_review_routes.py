@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 from tests.serve.conftest import require_schema
+from tests.serve.recorder import batcher_of
 from tests.serve.review_toys import write_files
 
-from pssa.serve.errors import add_error_handlers
-from pssa.serve.metrics import Metrics
-from pssa.serve.middleware import ResponseGuard
-from pssa.serve.review.routes import Json, SentenceFilter, add_review_routes, sentence_page
+from pssa.serve.app import create_app
+from pssa.serve.limits import Limits
+from pssa.serve.review.routes import Json, SentenceFilter, sentence_page
 from pssa.serve.review.session import Review
 
 
@@ -29,11 +28,7 @@ def review(tmp_path: Path) -> Iterator[Review]:
 
 @pytest.fixture
 def client(review: Review) -> TestClient:
-    app = FastAPI()
-    add_error_handlers(app)
-    app.add_middleware(ResponseGuard, metrics=Metrics())
-    add_review_routes(app, review, [], [])
-    return TestClient(app)
+    return TestClient(create_app(batcher_of(Limits()), review=review, pages={}))
 
 
 def _change(index: int, version: int, action: str, word: int) -> dict[str, Any]:

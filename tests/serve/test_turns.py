@@ -1,11 +1,11 @@
-"""A thread that works for many requests: the one that has had least time comes next."""
+"""A thread that works for many requests, a turn at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
 
-from pssa.serve.turns import TurnThread
+from pssa.serve.batcher import Turns
 
 
 def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
@@ -17,7 +17,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
             yield number
 
     async def both() -> int:
-        thread = TurnThread(turn_seconds=-1.0)  # one value each
+        thread = Turns(seconds=-1.0)  # one value each
         first = asyncio.ensure_future(thread.collect(large()))
         await asyncio.sleep(0)
         assert await thread.collect(iter("ab")) == ["a", "b"]
@@ -31,7 +31,7 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
 
 def test_an_error_reaches_its_request_and_no_other() -> None:
     async def both() -> tuple[object, object]:
-        thread = TurnThread(turn_seconds=-1.0)  # one value each
+        thread = Turns(seconds=-1.0)  # one value each
         return await asyncio.gather(
             thread.collect(1 // number for number in (1, 0)), thread.collect(iter("ab")), return_exceptions=True
         )
@@ -50,7 +50,7 @@ def test_work_that_nobody_waits_for_is_not_continued() -> None:
             yield number
 
     async def leave() -> None:
-        thread = TurnThread(turn_seconds=-1.0)  # one value each
+        thread = Turns(seconds=-1.0)  # one value each
         first = asyncio.ensure_future(thread.collect(large()))
         await thread.collect(iter("a"))
         first.cancel()
