@@ -33,8 +33,8 @@ class Recorder:
 
 def batcher_of(limits: Limits) -> Batcher:
     """A batcher with a run that nobody looks at."""
-    unused: Any = SimpleNamespace(runtime=None)
-    return Batcher({"first": ServedRun("toy", unused, ("attention", "gradient"))}, limits)
+    unused: Any = SimpleNamespace(runtime=None, saliencies=("attention", "gradient"))
+    return Batcher({"first": ServedRun("toy", unused)}, limits)
 
 
 def order(*texts: str, saliency: str | None = None, run: str = "first") -> PendingRequest:

@@ -42,24 +42,11 @@ _PAGE_TYPES = {
 _COLUMNS = "names of the columns, such as text=review,aspect=term"
 _ESCAPE = "put an apostrophe before cells that a spreadsheet would compute"
 _MAX_COLUMNS = 2000  # characters of them
-_ROW = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in ("text", "aspect", "from", "to")},
-    "required": ["text", "aspect"],
-    "additionalProperties": False,
-    "description": "A row; a CSV may have other columns, which come back unchanged.",
-}
-_FILE = {
-    "type": "object",
-    "properties": {"file": {"type": "string", "contentMediaType": "text/csv"}},
-    "required": ["file"],
-    "additionalProperties": False,
-}
 _CSV_BODY = {
     "required": True,
     "content": {
-        "text/csv": {"schema": {"type": "array", "items": _ROW, "minItems": 1}},
-        "multipart/form-data": {"schema": _FILE},
+        "text/csv": {"schema": {"$ref": "#/components/schemas/Table"}},
+        "multipart/form-data": {"schema": {"$ref": "#/components/schemas/TableForm"}},
     },
 }
 
@@ -123,7 +110,7 @@ def _describe_responses(app: FastAPI) -> None:
 def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) -> None:
     predict_request, explain_request = limited_requests(
         batcher.limits,
-        {name: served.saliencies for name, served in batcher.runs.items()},
+        {name: served.classifier.saliencies for name, served in batcher.runs.items()},
         finds_aspects=batcher.finder is not None,
     )
 
@@ -186,7 +173,7 @@ def _add_model(app: FastAPI, batcher: Batcher, has_evidence: bool, dependencies:
                 "name": served.name,
                 "model": served.classifier.name,
                 "labels": list(served.classifier.labels),
-                "saliencies": list(served.saliencies),  # the usual one first
+                "saliencies": list(served.classifier.saliencies),  # the usual one first
                 "members": len(runtime.members) if (runtime := served.classifier.runtime.in_torch) else 1,  # that vote
             }
             for key, served in batcher.runs.items()

@@ -36,7 +36,7 @@ from pssa.serve.monitoring import Metrics
 
 _GPU_BATCH, _WORD_BATCH, _ENCODER_BATCH = 256, 32, 8  # sentences
 _TURN_SECONDS = 0.05  # of a large request in a batch
-_FRESH_TURNS = 2  # of requests that were not begun, before one that was
+_TURNS = 3  # of which one begins with requests that were begun before, the others with those that were not
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,6 @@ class ServedRun:
 
     name: str  # of its folder
     classifier: Classifier
-    saliencies: tuple[str, ...]  # the usual one first
     finds_itself: bool = False  # whether it finds and labels aspects in one pass, and no tagger was named
 
 
@@ -117,7 +116,7 @@ class Batcher:
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self.metrics = Metrics(waiting=lambda: self.n_waiting)
         self._queue: deque[PendingRequest] = deque()
-        self._n_fresh_turns = 0  # in a row, while requests that were begun wait
+        self._n_turns = 0  # since a request was begun, counted up to `_TURNS`
         self._pause_at = 0.0  # when the batch that is scored lets others in
         self._is_letting_in = False
         self._let_in_seconds = 0.0  # that others have had while batches were scored
@@ -266,12 +265,11 @@ class Batcher:
         return parts
 
     def _in_turn(self) -> list[PendingRequest]:
-        """Return the queue in the order of this turn."""
-        fresh = [request for request in self._queue if not request.n_taken]
-        begun = [request for request in self._queue if request.n_taken]
-        is_turn_of_begun = begun and (not fresh or self._n_fresh_turns >= _FRESH_TURNS)
-        self._n_fresh_turns = 0 if is_turn_of_begun or not begun else self._n_fresh_turns + 1
-        return begun + fresh if is_turn_of_begun else fresh + begun
+        """Return the queue in the order of this turn: requests that were begun come first in every third, else last."""
+        are_begun = any(request.n_taken for request in self._queue)
+        self._n_turns = (self._n_turns + 1) % _TURNS if are_begun else 0
+        begun_first = are_begun and self._n_turns == 0
+        return sorted(self._queue, key=lambda request: (request.n_taken > 0) != begun_first)
 
 
 class Turns:
@@ -394,7 +392,7 @@ def open_batcher(
         if abstain is not None or abstain_risk is not None:
             classifier = classifier.abstaining(threshold=abstain, risk=abstain_risk)
         finds_itself = is_joint(folder) and tagger is None
-        runs[name] = ServedRun(folder.resolve().name, classifier, classifier.saliencies, finds_itself)
+        runs[name] = ServedRun(folder.resolve().name, classifier, finds_itself)
     if finder is None and found_in is not None:
         finder = open_finder(found_in, device)
     return Batcher(runs, limits, finder)

@@ -46,7 +46,7 @@ def choose_saliency(batcher: Batcher, body: Any) -> str:
 
     :raises ApiError: 422 if it does not suit the model of the run.
     """
-    usable = batcher.runs[body.run].saliencies
+    usable = batcher.runs[body.run].classifier.saliencies
     saliency = str(body.saliency or usable[0])
     if saliency not in usable:
         message = f"run {body.run!r} has no saliency {saliency!r}; choose one of {', '.join(usable)}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from pssa.data.validation import read_toml
 from pssa.errors import InputError
 
 _MAX_POSITIONS = 16384  # of a batch, padding included
@@ -48,12 +48,7 @@ class Limits:
 
         :raises InputError: if the file cannot be read, names no limit, or gives one another value than a whole number.
         """
-        try:
-            given = tomllib.loads(path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError.at(
-                path, None, f"cannot be read as TOML ({error}); write lines such as queue = 4096"
-            ) from error
+        given = read_toml(path)
         known = [field.name for field in fields(cls)]
         for name, value in given.items():
             if name not in known:
