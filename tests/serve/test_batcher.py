@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs.answers import Answer, Question, examples_of
 from pssa.runs.classifier import Classifier
-from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, score
+from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Turns, score
 from pssa.serve.limits import Limits
 
 LIMITS = Limits(items=4, aspects=1, queue=12, batch=4)
@@ -280,3 +281,56 @@ def test_a_large_request_gets_a_short_turn_at_the_measured_pace(
     labels(large)
     labels(small)
     assert recorder.batches[1] == ["a x", "b x"]
+
+
+def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
+    done: list[int] = []
+
+    def large() -> Iterator[int]:
+        for number in range(50):
+            done.append(number)
+            yield number
+
+    async def both() -> int:
+        thread = Turns(seconds=-1.0)  # one value each
+        first = asyncio.ensure_future(thread.collect(large()))
+        await asyncio.sleep(0)
+        assert await thread.collect(iter("ab")) == ["a", "b"]
+        n_done = len(done)
+        assert await first == list(range(50))
+        thread.close()
+        return n_done
+
+    assert asyncio.run(both()) < 10
+
+
+def test_an_error_reaches_its_request_and_no_other() -> None:
+    async def both() -> tuple[object, object]:
+        thread = Turns(seconds=-1.0)  # one value each
+        return await asyncio.gather(
+            thread.collect(1 // number for number in (1, 0)), thread.collect(iter("ab")), return_exceptions=True
+        )
+
+    failed, other = asyncio.run(both())
+    assert isinstance(failed, ZeroDivisionError)
+    assert other == ["a", "b"]
+
+
+def test_work_that_nobody_waits_for_is_not_continued() -> None:
+    done: list[int] = []
+
+    def large() -> Iterator[int]:
+        for number in range(10_000):
+            done.append(number)
+            yield number
+
+    async def leave() -> None:
+        thread = Turns(seconds=-1.0)  # one value each
+        first = asyncio.ensure_future(thread.collect(large()))
+        await thread.collect(iter("a"))
+        first.cancel()
+        await asyncio.sleep(0)
+        await thread.collect(iter("b"))
+
+    asyncio.run(leave())
+    assert len(done) < 100

@@ -15,7 +15,7 @@ from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus, Example
 from pssa.display import percent
 from pssa.report.html import render
-from pssa.report.sections import Table, choose_evidence, class_tables
+from pssa.report.sections import Table, choose_evidence
 from pssa.runs.answers import Explanation
 from pssa.runs.evaluate import Evaluation
 
@@ -68,7 +68,15 @@ def _(evaluation: Evaluation) -> str:
         f"always the most frequent label: {percent(majority.accuracy)}, {percent(majority.macro_f1)}",
     ]
     facts += [f"{tag} ({part.instances}): {percent(part.accuracy)}" for tag, part in evaluation.slices.items()]
-    return _block(f"Evaluation on {scores.instances} instances", facts=facts, tables=class_tables(scores))
+    by_label: Table = (
+        "By label",
+        ("label", "precision", "recall", "F1", "instances", *(f"as {label}" for label in scores.labels)),
+        [
+            [label, percent(each.precision), percent(each.recall), percent(each.f1), each.support, *row]
+            for (label, each), row in zip(scores.per_class.items(), scores.confusion, strict=True)
+        ],
+    )
+    return _block(f"Evaluation on {scores.instances} instances", facts=facts, tables=[by_label])
 
 
 @draw.register

@@ -152,7 +152,7 @@ def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None
         test=test,
         names=list(results),
         slices=slices,
-        classes={name: class_tables(each.scores) for name, each in results.items()},
+        classes={name: _class_tables(each.scores) for name, each in results.items()},
     )
 
 
@@ -160,8 +160,7 @@ def _percentages(scores: Scores) -> list[str]:
     return [percent(scores.accuracy), percent(scores.macro_f1)]
 
 
-def class_tables(scores: Scores) -> list[Table]:
-    """Tabulate the scores of each label, and which labels were predicted for it."""
+def _class_tables(scores: Scores) -> list[Table]:
     classes = [
         [label, *map(percent, (found.precision, found.recall, found.f1)), found.support]
         for label, found in scores.per_class.items()
