@@ -229,11 +229,6 @@ def test_columns_that_cannot_be_are_refused(client: TestClient, columns: str, me
     assert message in answer.json()["error"]["message"]
 
 
-def test_other_types_are_refused(client: TestClient) -> None:
-    for given in ("application/json", "text/plain", "text/csv; charset=latin-1"):
-        assert client.post("/v1/csv", content="text,aspect\n", headers={"Content-Type": given}).status_code == 415
-
-
 def test_windows_join_to_one_table(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "_WINDOW", 3)
     rows = scored(start(), "text,aspect\n" + "".join(f"screen {number},screen\n" for number in range(8)))

@@ -120,18 +120,6 @@ def test_what_a_client_asked_before_it_left_is_dropped(live: Live, batcher: Batc
     assert recorder.batches == [["stays x"]]
 
 
-def test_a_body_may_come_in_pieces(live: Live, recorder: Recorder) -> None:
-    recorder.gate.set()
-    content = body("pieces x")
-    with live.connect() as connection:
-        pieces = b"".join(
-            f"{len(content[at : at + 7]):x}\r\n".encode() + content[at : at + 7] + b"\r\n"
-            for at in range(0, len(content), 7)
-        )
-        connection.sendall(request(b"", "Transfer-Encoding: chunked", "Connection: close") + pieces + b"0\r\n\r\n")
-        assert b"pieces x" in read_all(connection)
-
-
 def test_a_body_without_an_end_is_cut_off(live: Live) -> None:
     def send_forever(connection: socket.socket) -> None:
         try:

@@ -96,16 +96,6 @@ def test_a_client_that_takes_nothing_holds_nobody_up(folders: Folders, sent: byt
 
 
 @pytest.mark.slow
-def test_a_client_that_takes_its_answer_in_pieces_gets_all_of_it(folders: Folders) -> None:
-    with serving(open_batcher([folders.first], Limits())) as live, live.connect() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.sendall(table(3_000_000).replace(b"Host: a\r\n", b"Host: a\r\nConnection: close\r\n"))
-        answer = read_all(connection)
-    assert answer.endswith(b"0\r\n\r\n")
-    assert answer.count(b",screen,") == 3_000_000 // 3200
-
-
-@pytest.mark.slow
 def test_more_connections_than_the_limit_are_told_so(recorder: Recorder) -> None:
     recorder.gate.set()
     with serving(batcher_of(replace(LIMITS, connections=4))) as live:
