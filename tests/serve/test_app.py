@@ -357,16 +357,14 @@ def pages(folder: Path, start: Start) -> TestClient:
     return start(pages=read_pages(folder))
 
 
-def test_pages_are_sent_as_what_they_are(pages: TestClient) -> None:
+def test_pages_are_read_before_the_first_request_and_sent_as_what_they_are(pages: TestClient, folder: Path) -> None:
+    (folder / "app.js").unlink()
+    (folder / "late.js").write_text("late()")
     index, script = pages.get("/"), pages.get("/static/app.js")
     assert (index.text, index.headers["content-type"]) == ("<p>hello</p>", "text/html; charset=utf-8")
     assert (script.text, script.headers["content-type"]) == ("go()", "text/javascript; charset=utf-8")
-
-
-def test_files_are_read_before_the_first_request(pages: TestClient, folder: Path) -> None:
-    (folder / "app.js").unlink()
-    (folder / "late.js").write_text("late()")
-    assert pages.get("/static/app.js").text == "go()"
+    again = pages.get("/static/app.js", headers={"If-None-Match": script.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
     assert pages.get("/static/late.js").status_code == 404
 
 
@@ -394,12 +392,6 @@ def test_the_page_of_evidence_is_there_only_with_evidence(pages: TestClient) -> 
     answer = pages.get("/evidence")
     assert answer.status_code == 404
     assert "--evidence" in answer.json()["error"]["message"]
-
-
-def test_what_a_browser_has_already_is_not_sent_again(pages: TestClient) -> None:
-    tag = pages.get("/static/app.js").headers["etag"]
-    again = pages.get("/static/app.js", headers={"If-None-Match": tag})
-    assert (again.status_code, again.content) == (304, b"")
 
 
 def test_the_api_is_shown_without_another_host(start: Start) -> None:

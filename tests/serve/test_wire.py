@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import resource
 import socket
@@ -13,11 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 from tests.serve.conftest import Folders
-from tests.serve.live import Live, read_all, request, serving
-from tests.serve.recorder import PATIENCE, Recorder, batcher_of, until
+from tests.serve.live import body_of, read_all, request, serving
+from tests.serve.recorder import Recorder, batcher_of, until
 
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
@@ -25,13 +23,8 @@ from pssa.serve.monitoring import RareReport
 from pssa.serve.server import allow_connections, handle_loop_error
 
 LIMITS = Limits(items=1, aspects=1, queue=9, batch=1)
-BODY = json.dumps({"items": [{"text": "screen x", "aspects": ["screen"]}]}).encode()
+BODY = body_of("screen x")
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-
-
-def ask(live: Live) -> int:
-    headers = {"Content-Type": "application/json"}
-    return httpx.post(f"{live.url}/v1/predict", content=BODY, headers=headers, timeout=PATIENCE).status_code
 
 
 @pytest.mark.slow
@@ -72,7 +65,7 @@ def test_chunks_of_one_byte_hold_nobody_up(recorder: Recorder) -> None:
         connection.sendall(request(b"", "Transfer-Encoding: chunked", "Connection: close"))
         began = time.process_time()
         connection.sendall(b"1\r\n \r\n" * 500_000)
-        assert ask(live) == 200
+        assert live.ask().status_code == 200
         connection.sendall(b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY))
         assert read_all(connection).startswith(b"HTTP/1.1 200 ")
         assert time.process_time() - began < 2  # a pure Python parser took 1.5 seconds for a tenth of this
@@ -92,7 +85,7 @@ def test_a_client_that_takes_nothing_holds_nobody_up(folders: Folders, sent: byt
         connection.settimeout(1)
         with suppress(TimeoutError):
             connection.sendall(sent)
-        assert ask(live) == 200
+        assert live.ask().status_code == 200
 
 
 @pytest.mark.slow
@@ -101,11 +94,11 @@ def test_more_connections_than_the_limit_are_told_so(recorder: Recorder) -> None
     with serving(batcher_of(replace(LIMITS, connections=4))) as live:
         held = [live.connect() for _ in range(4)]
         until(lambda: len(live.server.server_state.connections) == 4)
-        assert ask(live) == 503
+        assert live.ask().status_code == 503
         for connection in held:
             connection.close()
         until(lambda: not live.server.server_state.connections)
-        assert ask(live) == 200
+        assert live.ask().status_code == 200
 
 
 @pytest.fixture
