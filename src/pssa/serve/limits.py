@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from pssa.data.validation import read_toml
+from pssa.data.validation import parse_fields, parsers_of, read_toml
 from pssa.errors import InputError
 
 _MAX_POSITIONS = 16384  # of a batch, padding included
@@ -49,16 +49,10 @@ class Limits:
         :raises InputError: if the file cannot be read, names no limit, or gives one another value than a whole number.
         """
         given = read_toml(path)
-        known = [field.name for field in fields(cls)]
-        for name, value in given.items():
-            if name not in known:
-                raise InputError.at(path, None, f"there is no limit {name[:40]!r}; choose among {', '.join(known)}")
-            if type(value) is not int:
-                raise InputError.at(path, None, f"{name} is not a whole number; write a line such as {name} = 4096")
         try:
-            return cls(**given)
+            return cls(**parse_fields(asdict(cls()) | given, "limits", parsers_of(cls)))
         except InputError as error:
-            raise InputError.at(path, None, str(error)) from None
+            raise InputError.at(path, None, error.message) from None
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""

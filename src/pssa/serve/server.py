@@ -113,19 +113,17 @@ def bind(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:  # getaddrinfo would look up another one
         port_setting = setting("port")
         raise InputError(f"{port_setting} is {port}; choose one from 1 to 65535, or 0 for any free port")
+    made = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         made = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as error:
-        message = f"host {host}, port {port} is not an address ({error}); choose others"
-        raise InputError(message) from error
-    try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-    except OSError as error:
-        made.close()
+    except (OSError, UnicodeError) as error:
+        if made is not None:
+            made.close()
         advice = f"choose another {setting('host')} or {setting('port')}"
         raise InputError(f"{host}:{port} cannot be used ({error}); {advice}") from error
     return made
