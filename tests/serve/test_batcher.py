@@ -160,7 +160,7 @@ def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder)
 class Moody:
     """In place of a classifier and its runtime: dislikes some texts, and reads long ones with a warning, as encoders do."""
 
-    saliency, is_on_gpu, has_encoder = "attention", False, False
+    saliency, is_on_gpu, featurizer = "attention", False, None
 
     @property
     def torch(self) -> Moody:

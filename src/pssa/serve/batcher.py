@@ -34,7 +34,7 @@ from pssa.runs.loading import RuntimeFinder, finds_aspects, is_joint, open_finde
 from pssa.serve.limits import Limits, cost
 from pssa.serve.monitoring import Metrics
 
-_GPU_BATCH, _WORD_BATCH, _ENCODER_BATCH = 256, 32, 8  # sentences
+_GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
 _TURN_SECONDS = 0.05  # of a large request in a batch
 _TURNS = 3  # of which one begins with requests that were begun before, the others with those that were not
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
@@ -115,6 +115,7 @@ class Batcher:
         self.paces: dict[Kind, float] = {}  # seconds per position, as measured
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self.metrics = Metrics(waiting=lambda: self.n_waiting)
+        self.n_waiting = 0  # aspects in the queue
         self._queue: deque[PendingRequest] = deque()
         self._n_turns = 0  # since a request was begun, counted up to `_TURNS`
         self._pause_at = 0.0  # when the batch that is scored lets others in
@@ -129,11 +130,6 @@ class Batcher:
     def is_alive(self) -> bool:
         """Whether the worker can still score."""
         return self._worker.is_alive()
-
-    @property
-    def n_waiting(self) -> int:
-        """Number of aspects in the queue."""
-        return sum(request.n_left for request in tuple(self._queue))
 
     @property
     def is_full(self) -> bool:
@@ -161,6 +157,7 @@ class Batcher:
             if self._ended or (has_others and is_late) or self.n_waiting + request.n_left > most:
                 raise queue.Full
             self._queue.append(request)
+            self.n_waiting += request.n_left
             self._changed.notify()
         return request
 
@@ -168,6 +165,7 @@ class Batcher:
         """Drop what is left of a request that nobody waits for any more; do nothing if it is done."""
         with self._changed, suppress(ValueError):
             self._queue.remove(request)
+            self.n_waiting -= request.n_left
 
     def close(self) -> None:
         """Score what was accepted, then end the worker."""
@@ -258,6 +256,7 @@ class Batcher:
                 break
             parts.append((request, request.aspects[start:end]))
             request.n_taken = end
+            self.n_waiting -= end - start
             self._queue.remove(request)
             if request.n_left:
                 self._queue.append(request)
@@ -317,7 +316,7 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
         classifier = classifier.explaining(saliency)
     size = None  # sentences of similar length that are read at once: on a CPU, padding soon costs more than it saves
     if (torch := classifier.runtime.in_torch) is not None:
-        size = _GPU_BATCH if torch.is_on_gpu else _ENCODER_BATCH if torch.has_encoder else _WORD_BATCH
+        size = _GPU_BATCH if torch.is_on_gpu else _PIECE_BATCH if hasattr(torch.featurizer, "cutter") else _WORD_BATCH
 
     def answer(questions: Sequence[Question]) -> Sequence[Value]:
         return classifier.start(questions, batch_size=size, reasons=saliency is not None)()
