@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
 
 from hypothesis import strategies as st
+from rich.console import Console
 
 from pssa.data.example import Example
 from pssa.data.tokenize import tokenize
+from pssa.report.terminal import HeatMaps
 from pssa.runs.answers import Answer, Explanation
 
 _VOID = {"meta", "input"}
@@ -114,3 +118,10 @@ def explanations(draw: st.DrawFn, characters: st.SearchStrategy[str] | None = No
     start, end = spans[first][0], spans[last][1]
     answer = Answer("a<b", {"a<b": 0.75, '"': 0.25}, text[start:end], start, end)
     return Explanation(text, spans, (first, last + 1), tuple(value / whole for value in raw), "attention", answer)
+
+
+def plain(given: HeatMaps, **options: Any) -> str:
+    """Heat maps as a terminal prints them, by default without colour."""
+    console = Console(file=io.StringIO(), soft_wrap=True, highlight=False, **{"color_system": None} | options)
+    console.print(given)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,24 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
-from rich.console import Console
-from tests.report.documents import explanation, explanations, parse, refuse_outside
+from tests.report.documents import explanation, explanations, parse, plain, refuse_outside
 
 from pssa.report.heat_map import clean
 from pssa.report.html import HEAT_STYLE, html_fragment, make_environment, to_html
 from pssa.report.svg import to_svg
-from pssa.report.terminal import HeatMaps, to_terminal
+from pssa.report.terminal import to_terminal
 from pssa.runs.answers import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")
 BATTERY = explanation(TEXT, "battery", {"dies": 0.25})
-
-
-def printed(given: HeatMaps) -> str:
-    console = Console(file=io.StringIO(), color_system=None, soft_wrap=True, highlight=False)
-    console.print(given)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_every_word_sentence_and_caption_says_its_numbers() -> None:
@@ -55,9 +47,9 @@ def test_a_withheld_label_and_notes_are_shown_wherever_a_person_reads() -> None:
     said = "mostly unknown words (9 of 9); aspect <unseen>; do not rely on this answer"
     for page in (to_html([given]), given._repr_html_()):
         assert [note.text for note in parse(page).all("p", "note") if "rely" in note.text] == [f"Note: {said}."]
-    assert "is uncertain, positive 25.0 %" in printed(to_terminal([given]))
-    assert "note:" not in printed(to_terminal([given]))
-    assert printed(to_terminal([given], with_notes=True)).endswith(f"\n  note: {said}\n")
+    assert "is uncertain, positive 25.0 %" in plain(to_terminal([given]))
+    assert "note:" not in plain(to_terminal([given]))
+    assert plain(to_terminal([given], with_notes=True)).endswith(f"\n  note: {said}\n")
     assert "is uncertain, positive 25.0 %" in to_svg([given])
 
 

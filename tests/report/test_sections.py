@@ -46,8 +46,12 @@ _SAID = ("positive",) * 3 + ("negative",) * 3 + ("positive",) * 2
 FAIR = Evaluation(score(GOLD, _SAID, LABELS), {}, GOLD, _SAID)
 
 
+def texts(row: Element) -> list[str]:
+    return [cell.text for cell in row.children]
+
+
 def cells(table: Element) -> list[list[str]]:
-    return [[cell.text for cell in row.children] for row in table.all("tr")]
+    return [texts(row) for row in table.all("tr")]
 
 
 def tables(source: str) -> dict[str, list[list[str]]]:
@@ -192,10 +196,6 @@ TABLE_2 = example(
 )
 
 
-def texts(row: Element) -> list[str]:
-    return [cell.text for cell in row.children]
-
-
 def rounds_table(given: ExampleEvidence) -> Element:
     return parse(evidence_section(Evidence(HEADER, (given,))).html).all("table", "rounds")[0]
 
@@ -210,11 +210,7 @@ def test_rounds_hide_what_was_found_before_and_tell_kinds_apart_without_colour()
     assert [word.attributes["title"] for word in document.all("s")] == ["hidden: huge", "hidden: is", "hidden: huge"]
     assert document.all("caption")[0].text == "1: screen, positive"
     words = document.all("i")
-    assert [(word.text, word.attributes["data-n"]) for word in words] == [
-        ("huge", "+.40"),
-        ("is", "+.30"),
-        ("but", "−.40"),
-    ]
+    assert [word.text + word.attributes["data-n"] for word in words] == ["huge+.40", "is+.30", "but−.40"]
     assert words[2].attributes["title"] == "misleading, share 40.0 %"
     assert "misleading" in words[2].attributes["class"].split()
 
@@ -242,23 +238,24 @@ def test_the_section_counts_what_there_is() -> None:
         "2 active and 1 misleading words in 2 instances, 1 of them without any; "
         "by attention of memnet, words with an entropy below 4 bits."
     )
-    tables = {table.all("caption")[0].text: [texts(row) for row in table.all("tr")] for table in document.all("table")}
-    by_round = next(rows for caption, rows in tables.items() if caption.startswith("Training instances by round"))
+    shown = {table.all("caption")[0].text: cells(table) for table in document.all("table")}
+    by_round = next(rows for caption, rows in shown.items() if caption.startswith("Training instances by round"))
     assert by_round[0] == ["round", "active", "misleading", "entropy", "gave a word", "right"]
     assert by_round[2] == ["2", "1", "2", "3.25", "50.0 %", "90.0 %"]
-    assert tables["Most frequent active words, by gold label; without stop words"] == [
-        ["word", "times", "positive"],
-        ["huge", "1", "100 %"],
-    ]
-    assert not any(caption.startswith("Most frequent misleading words") for caption in tables)  # "but" tells nothing
+    words = [["word", "times", "positive"], ["huge", "1", "100 %"]]
+    assert shown["Most frequent active words, by gold label; without stop words"] == words
+    assert not any(caption.startswith("Most frequent misleading words") for caption in shown)  # "but" tells nothing
 
 
 def test_evidence_that_was_not_mined_has_counts_too() -> None:
     header = replace(HEADER, epsilon=None, edits=("flip 'but': 1 changed",))
     document = parse(evidence_section(Evidence(header, (TABLE_2,))).html)
     assert "no threshold. Edited since: flip 'but': 1 changed." in document.all("p")[0].text
-    rows = [texts(row) for row in document.all("table")[0].all("tr")]
-    assert rows[1:] == [["1", "1", "0", "3.270"], ["2", "1", "0", "3.380"], ["3", "0", "1", "3.420"]]
+    assert cells(document.all("table")[0])[1:] == [
+        ["1", "1", "0", "3.270"],
+        ["2", "1", "0", "3.380"],
+        ["3", "0", "1", "3.420"],
+    ]
 
 
 @pytest.mark.slow
@@ -301,16 +298,14 @@ def test_changes_are_counted_and_shown_with_both_heat_maps(run: Path, held_out: 
     ]
     document = parse(changes_section(judged, "test instances", dict(zip(NAMES, classifiers, strict=True))).html)
     assert document.all("p")[0].text == "mined and initial give 3 of 4 test instances different labels."
-    counts = [[cell.text for cell in row.children] for row in document.all("tr")]
+    counts = [texts(row) for row in document.all("tr")]
     assert counts[1:] == [["now right", "2"], ["now wrong", "1"], ["wrong either way", "0"]]
     sections = document.all("section")
     assert [len(section.all("figure")) for section in sections] == [2, 2, 2]
     assert [section.all("h3")[0].text.split(":")[0] for section in sections] == ["now right", "now wrong", "now right"]
     assert sections[0].all("h3")[0].text.endswith(f"gold {golds[0]}, {other[golds[0]]} before, {golds[0]} now")
-    assert [figure.all("figcaption")[0].text.split(":")[0] for figure in sections[0].all("figure")] == [
-        "initial",
-        "mined",
-    ]
+    captions = [figure.all("figcaption")[0].text for figure in sections[0].all("figure")]
+    assert [caption.split(":")[0] for caption in captions] == ["initial", "mined"]
 
 
 def test_many_changes_are_cut_and_folded(run: Path, held_out: Corpus) -> None:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import unicodedata
-from typing import Any
 
 import pytest
 from hypothesis import given
-from rich.console import Console
-from tests.report.documents import explanation, explanations
+from tests.report.documents import explanation, explanations, plain
 
 from pssa.report.terminal import HeatMaps, to_terminal
 from pssa.runs.answers import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")
-
-
-def plain(given: HeatMaps, **options: Any) -> str:
-    console = Console(file=io.StringIO(), soft_wrap=True, highlight=False, **{"color_system": None} | options)
-    console.print(given)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def coloured(given: HeatMaps) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 from fastapi import Response
 from starlette.testclient import TestClient
 from tests.serve.recorder import Recorder
 
-from pssa import serve
 from pssa.data import embedded
 from pssa.runs import Classifier, load
 from pssa.runs.training_run import write_run
@@ -80,13 +77,6 @@ def client(folders: Folders) -> Iterator[TestClient]:
     app = create_app(open_batcher([folders.first, folders.versus], Limits()))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
-
-
-def require_schema(name: str, value: Any) -> None:
-    """Fail unless a body is as the file of responses describes it."""
-    schemas = json.loads(Path(serve.__file__).with_name("responses.json").read_text("utf-8"))
-    schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
-    jsonschema_rs.validate(schema, value)
 
 
 @pytest.fixture

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import httpx
 from tests.serve.recorder import PATIENCE
 
 from pssa.serve.app import create_app
 from pssa.serve.batcher import Batcher
 from pssa.serve.server import Server, bind, url_of
+
+_JSON = {"Content-Type": "application/json"}
+
+
+def body_of(text: str) -> bytes:
+    """The body of a request for the label of the first word of a text."""
+    return json.dumps({"items": [{"text": text, "aspects": [text.split()[0]]}]}).encode()
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,14 @@ class Live:
     url: str
     server: Server
     thread: threading.Thread
+
+    def ask(self, text: str = "screen x") -> httpx.Response:
+        """Ask for the label of the first word of a text."""
+        return httpx.post(f"{self.url}/v1/predict", content=body_of(text), headers=_JSON, timeout=PATIENCE)
+
+    def get(self, path: str) -> httpx.Response:
+        """Ask for a path."""
+        return httpx.get(f"{self.url}{path}", timeout=PATIENCE)
 
     def connect(self) -> socket.socket:
         """A connection of one's own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from pssa.runs.answers import Question
@@ -32,8 +33,8 @@ class Recorder:
 
 def batcher_of(limits: Limits) -> Batcher:
     """A batcher with a run that nobody looks at."""
-    unused: Any = None
-    return Batcher({"first": ServedRun("toy", unused, ("attention", "gradient"))}, limits)
+    unused: Any = SimpleNamespace(runtime=None, saliencies=("attention", "gradient"))
+    return Batcher({"first": ServedRun("toy", unused)}, limits)
 
 
 def order(*texts: str, saliency: str | None = None, run: str = "first") -> PendingRequest:

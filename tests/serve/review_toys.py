@@ -32,3 +32,9 @@ def write_files(folder: Path) -> Path:
     other = replace(EVIDENCE.examples[0], findings=(SLOW, replace(HUGE, kind="misleading")))
     write_evidence(replace(EVIDENCE, examples=(other, *EVIDENCE.examples[1:])), folder / "second.jsonl")
     return folder / "evidence.jsonl"
+
+
+def write_bare(corpus: Corpus, path: Path) -> None:
+    """Evidence of another corpus of three, without findings."""
+    header = replace(HEADER, corpus_hash=corpus.hash())
+    write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), path)

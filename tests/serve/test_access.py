@@ -57,13 +57,13 @@ def test_a_limit_of_nothing_is_refused(name: str) -> None:
     ("content", "message"),
     [
         ("queue = 5000\nbatch = 8", ""),
-        ("quue = 1", "there is no limit 'quue'; choose among body_bytes, "),
-        ("queue = true", "queue is not a whole number"),
-        ("queue = 1e3", "queue is not a whole number"),
+        ("quue = 1", "unknown key 'quue'; expected body_bytes, "),
+        ("queue = true", "queue` is "),
+        ("queue = 1e3", "queue` is "),
         ("queue = 5", "the queue holds 5 aspects"),
         ("batch = 0", "batch is 0"),
-        ("queue", "cannot be read as TOML"),
-        ("\udcff", "cannot be read as TOML"),
+        ("queue", "TOML"),
+        ("\udcff", "TOML"),
     ],
 )
 def test_limits_come_from_a_file(tmp_path: Path, content: str, message: str) -> None:

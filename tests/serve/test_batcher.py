@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs.answers import Answer, Question, examples_of
 from pssa.runs.classifier import Classifier
-from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, score
+from pssa.serve.batcher import AskedAspect, Batcher, PendingRequest, Turns, score
 from pssa.serve.limits import Limits
 
 LIMITS = Limits(items=4, aspects=1, queue=12, batch=4)
@@ -159,13 +160,13 @@ def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder)
 class Moody:
     """In place of a classifier and its runtime: dislikes some texts, and reads long ones with a warning, as encoders do."""
 
-    saliency = "attention"
+    saliency, is_on_gpu, featurizer = "attention", False, None
 
     @property
     def torch(self) -> Moody:
         return self
 
-    runtime = torch
+    runtime = in_torch = torch
 
     def index(self, examples: Sequence[Example]) -> None:
         long = sum("long" in example.text for example in examples)
@@ -231,7 +232,7 @@ def test_a_request_that_would_not_be_scored_in_time_is_refused_while_others_wait
     batcher: Batcher, recorder: Recorder
 ) -> None:
     busy(batcher, recorder)
-    batcher._paces = {("first", None): 0.4, ("first", "gradient"): 10.0}  # seconds per position
+    batcher.paces = {("first", None): 0.4, ("first", "gradient"): 10.0}  # seconds per position
     batcher.submit(order("long " * 100))  # 40 seconds
     assert (round(batcher.seconds_waiting), batcher.is_full) == (40, False)
     with pytest.raises(queue.Full):
@@ -249,18 +250,9 @@ def test_a_request_that_would_not_be_scored_in_time_is_refused_while_others_wait
 
 def test_a_large_request_is_taken_if_nothing_else_waits(batcher: Batcher, recorder: Recorder) -> None:
     recorder.gate.set()
-    batcher._paces = {("first", None): 100.0}
+    batcher.paces = {("first", None): 100.0}
     assert labels(batcher.submit(order("a x"))) == ["a x"]
-    assert batcher._paces[("first", None)] < 100  # as measured
-
-
-def test_what_waits_is_counted_to_nothing(batcher: Batcher, recorder: Recorder) -> None:
-    busy(batcher, recorder)
-    requests = [batcher.submit(order(*(f"t{number} x" for number in range(size)))) for size in (3, 7)]
-    recorder.gate.set()
-    for request in requests:
-        labels(request)
-    assert (batcher.n_waiting, batcher._costs.total()) == (0, 0)
+    assert batcher.paces[("first", None)] < 100  # as measured
 
 
 def test_small_requests_come_before_large_ones_that_were_begun_in_two_of_three_turns(
@@ -283,9 +275,62 @@ def test_a_large_request_gets_a_short_turn_at_the_measured_pace(
 ) -> None:
     monkeypatch.setattr("pssa.serve.batcher._MEMORY", 1.0)  # of the pace that is set below
     busy(batcher, recorder)
-    batcher._paces = {("first", None): 0.01}  # seconds per position, of which these examples have two
+    batcher.paces = {("first", None): 0.01}  # seconds per position, of which these examples have two
     large, small = batcher.submit(order("a x", "b x", "c x", "d x")), batcher.submit(order("e x"))
     recorder.gate.set()
     labels(large)
     labels(small)
     assert recorder.batches[1] == ["a x", "b x"]
+
+
+def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
+    done: list[int] = []
+
+    def large() -> Iterator[int]:
+        for number in range(50):
+            done.append(number)
+            yield number
+
+    async def both() -> int:
+        thread = Turns(seconds=-1.0)  # one value each
+        first = asyncio.ensure_future(thread.collect(large()))
+        await asyncio.sleep(0)
+        assert await thread.collect(iter("ab")) == ["a", "b"]
+        n_done = len(done)
+        assert await first == list(range(50))
+        thread.close()
+        return n_done
+
+    assert asyncio.run(both()) < 10
+
+
+def test_an_error_reaches_its_request_and_no_other() -> None:
+    async def both() -> tuple[object, object]:
+        thread = Turns(seconds=-1.0)  # one value each
+        return await asyncio.gather(
+            thread.collect(1 // number for number in (1, 0)), thread.collect(iter("ab")), return_exceptions=True
+        )
+
+    failed, other = asyncio.run(both())
+    assert isinstance(failed, ZeroDivisionError)
+    assert other == ["a", "b"]
+
+
+def test_work_that_nobody_waits_for_is_not_continued() -> None:
+    done: list[int] = []
+
+    def large() -> Iterator[int]:
+        for number in range(10_000):
+            done.append(number)
+            yield number
+
+    async def leave() -> None:
+        thread = Turns(seconds=-1.0)  # one value each
+        first = asyncio.ensure_future(thread.collect(large()))
+        await thread.collect(iter("a"))
+        first.cancel()
+        await asyncio.sleep(0)
+        await thread.collect(iter("b"))
+
+    asyncio.run(leave())
+    assert len(done) < 100

@@ -52,15 +52,6 @@ def test_a_sentence_that_is_read_in_a_window_says_so_and_no_other_does(
         assert len(found[1]["words"]) == 184
 
 
-@pytest.mark.parametrize(
-    "text", ["\0 screen \0", "screen", "screen \U0010ffff", "😀 screen 😀", "ẞ screen İ", "screen\u200b"]
-)
-def test_odd_characters_are_scored(client: TestClient, text: str) -> None:
-    for path in ("/v1/predict", "/v1/explain"):
-        [found] = answers(client, path, text)
-        assert (found["aspect"], text[found["from"] : found["to"]]) == ("screen", "screen")
-
-
 def test_an_aspect_that_the_tokenizer_drops_is_scored(client: TestClient) -> None:
     answer = client.post("/v1/explain", json={"items": [{"text": "a \0 b", "aspects": ["\0", {"from": 2, "to": 3}]}]})
     assert ["error" in one for one in answer.json()["items"][0]["aspects"]] == [False, False]

@@ -96,12 +96,6 @@ def test_the_schema_asks_for_aspects_unless_they_are_found(finding: TestClient, 
     assert needed == [["text"], ["text", "aspects"]]
 
 
-def test_a_text_alone_is_a_request(finding: TestClient) -> None:
-    alone = finding.post("/v1/predict", json={"text": REVIEW}).json()
-    assert alone == finding.post("/v1/predict", json={"items": [{"text": REVIEW}]}).json()
-    assert [each["aspect"] for each in alone["items"][0]["aspects"]] == ["screen", "battery"]
-
-
 def test_a_short_text_is_read_before_the_rest_of_a_long_one(
     finding: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

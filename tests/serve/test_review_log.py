@@ -33,18 +33,7 @@ def test_a_log_begins_with_the_digest_of_its_evidence_and_has_a_line_for_each_ch
     header, line, end = _write(tmp_path / "log", range(1, 2)).decode().split("\n")
     assert json.loads(header) == {"review": 1, "evidence": _DIGEST}
     fields = json.loads(line)
-    assert list(fields) == [
-        "number",
-        "time",
-        "index",
-        "example",
-        "action",
-        "word",
-        "text",
-        "before",
-        "after",
-        "undoes",
-    ]
+    assert list(fields) == ["number", "time", "index", "example", "action", "word", "text", "before", "after", "undoes"]
     assert (fields["text"], fields["before"]["score"], fields["after"]) == ("Hugé", 0.75, None)
     assert end == ""
 

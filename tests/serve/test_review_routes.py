@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
-from tests.serve.conftest import require_schema
-from tests.serve.review_toys import write_files
+from tests.serve.recorder import batcher_of
+from tests.serve.review_toys import HUGE, write_files
 
-from pssa.serve.errors import add_error_handlers
-from pssa.serve.metrics import Metrics
-from pssa.serve.middleware import ResponseGuard
-from pssa.serve.review.routes import Json, SentenceFilter, add_review_routes, sentence_page
+from pssa.serve.app import create_app
+from pssa.serve.limits import Limits
+from pssa.serve.review.routes import Json, SentenceFilter, sentence_page
 from pssa.serve.review.session import Review
 
 
@@ -29,11 +28,7 @@ def review(tmp_path: Path) -> Iterator[Review]:
 
 @pytest.fixture
 def client(review: Review) -> TestClient:
-    app = FastAPI()
-    add_error_handlers(app)
-    app.add_middleware(ResponseGuard, metrics=Metrics())
-    add_review_routes(app, review, [], [])
-    return TestClient(app)
+    return TestClient(create_app(batcher_of(Limits()), review=review, pages={}))
 
 
 def _change(index: int, version: int, action: str, word: int) -> dict[str, Any]:
@@ -45,33 +40,11 @@ def test_a_sentence_has_its_words_with_all_that_is_known_of_them(client: TestCli
     words = found.pop("words")
     assert found == {"index": 0, "id": "1", "label": "positive", "version": 0, "changed": False, "disagrees": True}
     assert [word["word"] for word in words] == ["Huge", "menu", "but", "slow"]
-    finding = {
-        "kind": "active",
-        "iteration": 1,
-        "entropy": 1.25,
-        "score": 0.75,
-        "predicted": "positive",
-        "gold": "positive",
-        "expected": 0.5,
-    }
-    assert words[0] == {
-        "word": "Huge",
-        "from": 0,
-        "to": 4,
-        "aspect": False,
-        "finding": finding,
-        "mined": finding,
-        "second": "misleading",
-    }
-    assert words[1] == {
-        "word": "menu",
-        "from": 5,
-        "to": 9,
-        "aspect": True,
-        "finding": None,
-        "mined": None,
-        "second": None,
-    }
+    finding = {key: value for key, value in asdict(HUGE).items() if key != "word"}
+    huge = {"word": "Huge", "from": 0, "to": 4, "aspect": False}
+    assert words[0] == huge | {"finding": finding, "mined": finding, "second": "misleading"}
+    menu = {"word": "menu", "from": 5, "to": 9, "aspect": True}
+    assert words[1] == menu | dict.fromkeys(("finding", "mined", "second"))
 
 
 def test_sentences_come_by_filter_and_page(client: TestClient) -> None:
@@ -88,11 +61,7 @@ def test_a_change_answers_with_the_sentence_and_what_can_be_undone(client: TestC
     answer = client.post("/v1/evidence/changes", json=_change(0, 0, "flip", 0)).json()
     word = answer["sentence"]["words"][0]
     assert (word["finding"]["kind"], word["mined"]["kind"]) == ("misleading", "active")
-    assert (answer["sentence"]["version"], answer["sentence"]["changed"], answer["sentence"]["disagrees"]) == (
-        1,
-        True,
-        False,
-    )
+    assert [answer["sentence"][name] for name in ("version", "changed", "disagrees")] == [1, True, False]
     undo = {"number": 1, "action": "flip", "index": 0, "example": "1", "word": 0, "text": "Huge"}
     assert answer["totals"] == {"active": 0, "misleading": 3, "changes": 1, "undo": undo}
     answer = client.post("/v1/evidence/undo", json={"number": 1}).json()
@@ -142,8 +111,6 @@ def test_an_export_says_where_it_is_and_how_to_train_with_it(client: TestClient,
     ("body", "status", "code"),
     [
         (_change(9, 0, "drop", 0), 404, "missing"),
-        (_change(0, 0, "drop", 9), 404, "missing"),
-        (_change(0, 0, "drop", 2), 409, "refused"),
         (_change(0, 0, "active", 1), 409, "refused"),
         (_change(0, 5, "drop", 0), 409, "stale"),
         (_change(0, 0, "burn", 0), 422, "unusable"),
@@ -245,14 +212,6 @@ def test_the_next_page_skips_nothing_when_sentences_leave_the_selection(review: 
     assert (_places(page), page["next"]) == ([0], 1)
     review.change(0, 0, "flip", 3)
     assert _places(sentence_page(review, SentenceFilter(kind="misleading", start=page["next"], limit=1))) == [1]
-
-
-def test_answers_are_as_described(client: TestClient) -> None:
-    require_schema("StatsResponse", client.get("/v1/evidence/stats").json())
-    require_schema("SentencesResponse", client.get("/v1/evidence/sentences").json())
-    changed = client.post("/v1/evidence/changes", json=_change(0, 0, "flip", 0))
-    require_schema("ChangeResponse", changed.json())
-    require_schema("ExportResponse", client.post("/v1/evidence/export").json())
 
 
 def test_a_word_is_dropped_everywhere_and_can_be_taken_back(client: TestClient, review: Review) -> None:

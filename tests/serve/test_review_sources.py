@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serve.review_toys import EVIDENCE, write_files
+from tests.serve.review_toys import EVIDENCE, write_bare, write_files
 
 from pssa.cli import main
-from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.io import read
 from pssa.runs import Config, train
@@ -42,18 +41,9 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
     folder = tmp_path / "my data"
     folder.mkdir()
     path = write_files(folder)
-    assert shlex.split(command_of(path, folder / "train.jsonl")) == [
-        "pssa",
-        "train",
-        "--train",
-        str(folder / "train.jsonl"),
-        "--model",
-        "memnet",
-        "--evidence",
-        str(folder / "evidence.reviewed-1.jsonl"),
-        "--out",
-        "RUN",
-    ]
+    train, reviewed = folder / "train.jsonl", folder / "evidence.reviewed-1.jsonl"
+    words = ["pssa", "train", "--train", str(train), "--model", "memnet", "--evidence", str(reviewed), "--out", "RUN"]
+    assert shlex.split(command_of(path, train)) == words
 
 
 @pytest.mark.parametrize(
@@ -68,8 +58,7 @@ def test_the_command_has_labels_in_an_order_that_somebody_has_said(path: Path) -
     theirs = path.with_name("theirs.jsonl")
     theirs.write_text(path.with_name("train.jsonl").read_text().replace("positive", "good").replace("negative", "bad"))
     corpus = read(theirs, labels=("good", "bad"))
-    header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
-    write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), path)
+    write_bare(corpus, path)
     assert " --labels LABELS --evidence " in command_of(path, theirs)
     assert " --labels good,bad,mixed --evidence " in command_of(path, theirs, labels=("good", "bad", "mixed"))
 
@@ -119,13 +108,8 @@ def test_a_configuration_of_another_model_is_not_that_of_the_evidence(path: Path
 @pytest.mark.slow
 def test_the_command_of_a_run_trains(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "train.csv")
-    few: dict[str, Any] = {
-        "labels": ("good", "bad", "mixed"),
-        "dimension": 8,
-        "epochs": 1,
-        "iterations": 1,
-        "epsilon": 9.0,
-    }
+    few: dict[str, Any] = {"dimension": 8, "epochs": 1, "iterations": 1, "epsilon": 9.0}
+    few["labels"] = ("good", "bad", "mixed")
     train(corpus, tmp_path / "run", method="pg-as", model="memnet", device="cpu", seed=3, **few)
     command = command_of(tmp_path / "run" / "evidence.jsonl", corpus)
     assert main([*shlex.split(command)[1:-1], str(tmp_path / "again")]) == 0

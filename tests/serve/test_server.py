@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import socket
 import threading
@@ -16,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.serve.conftest import Folders
-from tests.serve.live import Live, read_all, request, serving
+from tests.serve.live import Live, body_of, read_all, request, serving
 from tests.serve.recorder import PATIENCE, Recorder, batcher_of, until
 
 from pssa.errors import InputError
@@ -29,20 +28,6 @@ from pssa.serve.server import bind, hosts_of, is_loopback, url_of
 pytestmark = pytest.mark.slow
 
 SMALL = Limits(items=1, aspects=1, queue=2, batch=1, body_bytes=1000)
-
-
-def body(text: str) -> bytes:
-    return json.dumps({"items": [{"text": text, "aspects": [text.split()[0]]}]}).encode()
-
-
-def ask(url: str, text: str) -> httpx.Response:
-    return httpx.post(
-        f"{url}/v1/predict", content=body(text), headers={"Content-Type": "application/json"}, timeout=PATIENCE
-    )
-
-
-def get(url: str) -> httpx.Response:
-    return httpx.get(url, timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -92,44 +77,32 @@ def test_each_of_many_at_once_gets_its_own_answer(
 
 def test_when_the_queue_is_full_others_are_told_at_once(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(3) as pool:
-        accepted = [pool.submit(ask, live.url, "a x")]
+        accepted = [pool.submit(live.ask, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
-        accepted += [pool.submit(ask, live.url, text) for text in ("b x", "c x")]
+        accepted += [pool.submit(live.ask, text) for text in ("b x", "c x")]
         until(lambda: batcher.n_waiting == 2)
-        refused = ask(live.url, "d x")
+        refused = live.ask("d x")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         assert refused.headers["retry-after"] == "1"
-        assert get(f"{live.url}/readyz").status_code == 503
-        assert get(f"{live.url}/healthz").status_code == 200
+        assert live.get("/readyz").status_code == 503
+        assert live.get("/healthz").status_code == 200
         recorder.gate.set()
         assert [answer.result().status_code for answer in accepted] == [200] * 3
-    assert get(f"{live.url}/readyz").status_code == 200
+    assert live.get("/readyz").status_code == 200
 
 
 def test_what_a_client_asked_before_it_left_is_dropped(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(ask, live.url, "stays x")
+        first = pool.submit(live.ask, "stays x")
         assert recorder.asked.acquire(timeout=PATIENCE)
         leaving = live.connect()
-        leaving.sendall(request(body("leaves x"), f"Content-Length: {len(body('leaves x'))}"))
+        leaving.sendall(request(body_of("leaves x"), f"Content-Length: {len(body_of('leaves x'))}"))
         until(lambda: batcher.n_waiting == 1)
         leaving.close()
         until(lambda: batcher.n_waiting == 0)
         recorder.gate.set()
         assert first.result().status_code == 200
     assert recorder.batches == [["stays x"]]
-
-
-def test_a_body_may_come_in_pieces(live: Live, recorder: Recorder) -> None:
-    recorder.gate.set()
-    content = body("pieces x")
-    with live.connect() as connection:
-        pieces = b"".join(
-            f"{len(content[at : at + 7]):x}\r\n".encode() + content[at : at + 7] + b"\r\n"
-            for at in range(0, len(content), 7)
-        )
-        connection.sendall(request(b"", "Transfer-Encoding: chunked", "Connection: close") + pieces + b"0\r\n\r\n")
-        assert b"pieces x" in read_all(connection)
 
 
 def test_a_body_without_an_end_is_cut_off(live: Live) -> None:
@@ -167,16 +140,16 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 def test_at_the_end_what_was_accepted_is_answered(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(2) as pool:
-        accepted = [pool.submit(ask, live.url, "a x")]
+        accepted = [pool.submit(live.ask, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
-        accepted.append(pool.submit(ask, live.url, "b x"))
+        accepted.append(pool.submit(live.ask, "b x"))
         until(lambda: batcher.n_waiting == 1)
         live.server.handle_exit(signal.SIGTERM, None)
         assert batcher.closing
 
         def refused() -> bool:
             try:
-                assert get(f"{live.url}/readyz").status_code == 503
+                assert live.get("/readyz").status_code == 503
             except httpx.TransportError:
                 return True
             return False
@@ -244,8 +217,8 @@ def test_an_address_of_version_6_stands_in_brackets() -> None:
 
 
 def test_no_file_of_the_source_opens_what_a_request_names() -> None:
-    """Only the pages, the limits and the runs are read, and all before the first request."""
+    """Only the pages and the runs are read here, and all before the first request."""
     folder = Path(batcher_module.__file__).parent
     opening = {"open(", ".read_text(", ".read_bytes("}
     found = {path.name for path in folder.glob("*.py") for word in opening if word in path.read_text("utf-8")}
-    assert {name for name in found if not name.startswith("review")} == {"app.py", "limits.py"}
+    assert {name for name in found if not name.startswith("review")} == {"app.py"}

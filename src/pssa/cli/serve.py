@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
     from pssa.serve.limits import Limits
-    from pssa.serve.logs import AccessLog, log_to_stdout
+    from pssa.serve.monitoring import AccessLog, log_to_stdout
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     limits = Limits() if arguments.limits is None else Limits.read(arguments.limits)
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:
     """Print the address and, if a token was drawn, the address that gives it to the page."""
     from pssa.cli._output import print_json, say
-    from pssa.serve.logs import now
+    from pssa.serve.monitoring import now
     from pssa.serve.server import url_of
 
     url = url_of(bound)

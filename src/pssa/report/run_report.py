@@ -6,7 +6,6 @@ The page stays small whatever the run's size: it shows the first or most telling
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +34,6 @@ from pssa.report.sections import (
 from pssa.report.summary import summary_section
 from pssa.report.training_curves import Curve, lay_out_chart, training_section
 from pssa.runs import Classifier, load
-from pssa.runs.calibration import Calibration
 from pssa.runs.evaluate import Evaluation, count_train_overlap, evaluate, require_same_labels
 from pssa.runs.explain import Trust
 from pssa.runs.read_defaults import read_as_trained
@@ -100,9 +98,9 @@ def make_report(
         sections.append(training_section(reported.history))
     if reported.evidence is not None:
         sections.append(evidence_section(reported.evidence))
-    if len(classifiers) == 2:
+    if len(classifiers) == 2 and shown:
         begin("comparing predictions")
-        sections += _changes(shown, classifiers, results)
+        sections.append(_compare_predictions(shown, classifiers, results))
     if test is not None and classifiers:
         begin("scoring variants")
         sections.append(stress_section(classifiers, test))
@@ -138,50 +136,17 @@ def _trained_on(run: ReportedRun) -> Sequence[Example]:
     return read(path, labels=run.classifier.labels).examples[:_MAX_TRAINING]
 
 
-def _changes(
+def _compare_predictions(
     examples: Sequence[Example], classifiers: Mapping[str, Classifier], results: Mapping[str, Evaluation]
-) -> list[ReportSection]:
+) -> ReportSection:
     """Compare predictions on the test data or, without any, on the first training instances."""
-    if not examples:
-        return []
-    data = "test instances" if results else f"training instances (the first {_MAX_TRAINING:,} at most)"
+    data = "test instances"
     predicted: list[Sequence[str]] = [result.predicted for result in results.values()]
     if not results:
+        data = f"training instances (the first {_MAX_TRAINING:,} at most)"
         predicted = [classifier.predicted_labels(examples) for classifier in classifiers.values()]
     compared = [ComparedPrediction(*each) for each in zip(examples, *predicted, strict=True)]
-    return [changes_section(compared, data, classifiers)]
-
-
-@dataclass(frozen=True)
-class Confidence:
-    """How sure a run is of each of its predictions, and whether they are right."""
-
-    confidences: npt.NDArray[np.float64]
-    correct: npt.NDArray[np.bool_]
-
-    @classmethod
-    def of_evaluation(cls, found: Evaluation) -> Confidence:
-        """Return that of predictions on test data."""
-        return cls(np.array(found.confidences), found.correct)
-
-    @classmethod
-    def of_calibration(cls, found: Calibration) -> Confidence:
-        """Return that of the held-out predictions that a run has kept."""
-        return cls(np.array(found.confidences), np.array(found.correct, dtype=bool))
-
-    def curve(self, name: str) -> Curve:
-        """Return the line of the chart: errors in percent by coverage in percent."""
-        points = [point for point in risk_coverage(self.confidences, self.correct) if point.coverage >= _LEAST]
-        step = max(1, -(-len(points) // _MAX_POINTS))
-        kept = points[::step]
-        return name, tuple((100 * point.coverage, 100 * point.risk) for point in reversed(kept))
-
-    def row(self, name: str) -> list[str]:
-        """Return the row of the table: the calibration error, and the errors among the most confident answers."""
-        order = np.argsort(-self.confidences, kind="stable")
-        wrong = (~self.correct)[order]
-        shares = [float(wrong[: max(1, round(share * len(wrong)))].mean()) for share in _COVERAGES]
-        return [name, percent(confidence_error(self.confidences, self.correct)), *map(percent, shares)]
+    return changes_section(compared, data, classifiers)
 
 
 def confidence_section(
@@ -189,19 +154,33 @@ def confidence_section(
 ) -> ReportSection | None:
     """Show how far confidence can be trusted, on test data or else on held-out predictions; None if there are neither."""
     data = "the test data"
-    found = {name: Confidence.of_evaluation(each) for name, each in results.items() if each.confidences}
+    found = {name: (np.array(each.confidences), each.correct) for name, each in results.items() if each.confidences}
     if not found:
         kept = {name: each.calibration for name, each in classifiers.items() if each.calibration}
-        found = {name: Confidence.of_calibration(each) for name, each in kept.items()}
+        found = {name: (np.array(each.confidences), np.array(each.correct, dtype=bool)) for name, each in kept.items()}
         data = next((each.source for each in kept.values()), "")
     if not found:
         return None
-    curves = [each.curve(name) for name, each in found.items()]
+    curves = [_risk_curve(name, *each) for name, each in found.items()]
     return make_section(
         "confidence",
         "Confidence",
         data=data,
         chart=lay_out_chart("Errors among the most confident answers", "coverage in %", curves, " %"),
         columns=["run", "calibration error", *(f"errors at {percent(share, 0)}" for share in _COVERAGES)],
-        rows=[each.row(name) for name, each in found.items()],
+        rows=[_risk_row(name, *each) for name, each in found.items()],
     )
+
+
+def _risk_curve(name: str, confidences: npt.NDArray[np.float64], correct: npt.NDArray[np.bool_]) -> Curve:
+    """Return the line of a run in the chart: errors in percent by coverage in percent."""
+    points = [point for point in risk_coverage(confidences, correct) if point.coverage >= _LEAST]
+    kept = points[:: max(1, -(-len(points) // _MAX_POINTS))]
+    return name, tuple((100 * point.coverage, 100 * point.risk) for point in reversed(kept))
+
+
+def _risk_row(name: str, confidences: npt.NDArray[np.float64], correct: npt.NDArray[np.bool_]) -> list[str]:
+    """Return the row of a run in the table: the calibration error, and the errors among the most confident answers."""
+    wrong = (~correct)[np.argsort(-confidences, kind="stable")]
+    shares = [float(wrong[: max(1, round(share * len(wrong)))].mean()) for share in _COVERAGES]
+    return [name, percent(confidence_error(confidences, correct)), *map(percent, shares)]

@@ -130,23 +130,20 @@ def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | No
 def label_drivers(classifier: Classifier, examples: Sequence[Example]) -> dict[str, list[str]]:
     """Return the words that drive each predicted label: by their share of the saliency, and how much it is this label's."""
     limit = _MAX_ENCODER_EXPLAINED if classifier.runtime.has_encoder else _MAX_EXPLAINED
-    weights: dict[str, Counter[str]] = defaultdict(Counter)
+    shares: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # of words, by label
     times: Counter[str] = Counter()
     for explanation in explain(classifier, examples[:limit]):
         for word, share in zip(explanation.words, explanation.shares, strict=True):
             if is_content_word(word):
-                weights[explanation.answer.label][word.casefold()] += share  # type: ignore[assignment]
+                shares[explanation.answer.label][word.casefold()] += share
                 times[word.casefold()] += 1
-    totals: Counter[str] = sum(weights.values(), Counter())
-
-    def drive(label: str, word: str) -> float:
-        return weights[label][word] ** 2 / totals[word]
-
-    return {
-        label: sorted(
-            (word for word in weights[label] if times[word] >= _MIN_TIMES and weights[label][word] > 0),
-            key=lambda word, label=label: -drive(label, word),  # type: ignore[misc]
-        )[:_N_DRIVERS]
-        for label in classifier.labels
-        if weights[label]
-    }
+    drivers = {}
+    for label in classifier.labels:
+        if own := shares.get(label):
+            weights = {
+                word: share**2 / sum(each.get(word, 0.0) for each in shares.values())
+                for word, share in own.items()
+                if times[word] >= _MIN_TIMES and share > 0
+            }
+            drivers[label] = sorted(weights, key=lambda word: -weights[word])[:_N_DRIVERS]
+    return drivers

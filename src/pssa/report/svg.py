@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from pssa.display import percent
 from pssa.errors import InputError
@@ -36,8 +37,8 @@ _MARKS = ("Mn", "Me", "Cf", "Sk")  # drawn on the character before them, or not 
 _JOINER = "\N{ZERO WIDTH JOINER}"
 
 
-@dataclass(frozen=True, slots=True)
-class _PlacedWord:
+@dataclass(slots=True)
+class _Word:
     """A word, the aspect, a punctuation mark or a heading, with its place on the drawing."""
 
     text: str
@@ -47,9 +48,8 @@ class _PlacedWord:
     is_aspect: bool = False
     is_heading: bool = False  # a line of small text
     has_space: bool = False  # before it
-    x: float = 0.0
-    y: float = 0.0  # of its baseline
-    line: int = 0
+    x: float = _MARGIN
+    y: float = 0.0  # of its baseline; while a block is set, the number of its line
 
     @property
     def text_width(self) -> float:
@@ -64,53 +64,6 @@ class _PlacedWord:
         return max(self.text_width, text_width(self.label, _SMALL) + 3) if self.label else self.text_width
 
 
-@dataclass
-class _Drawing:
-    """Headings and words, placed from top to bottom."""
-
-    width: int
-    y: float = _MARGIN
-    words: list[_PlacedWord] = field(default_factory=list)
-
-    @property
-    def room(self) -> int:
-        return self.width - 2 * _MARGIN
-
-    def add_heading(self, text: str) -> None:
-        """Add lines of small text."""
-        lines: dict[int, list[str]] = {}
-        words = [_PlacedWord(part, has_space=True) for part in clean(text).split()]
-        for word in _set_lines(words, self.room * _SIZE / _HEADING):
-            lines.setdefault(word.line, []).append(word.text)
-        for parts in lines.values():
-            self.words.append(_PlacedWord(" ".join(parts), is_heading=True, x=_MARGIN, y=self.y + _HEADING))
-            self.y += _HEADING_LINE
-
-    def add_sentence(self, explanation: Explanation) -> None:
-        """Add everything but white space, in order."""
-        given: list[_PlacedWord] = []
-        has_space = False
-        for part in segments_of(explanation):
-            if part.is_aspect:
-                given.append(
-                    _PlacedWord(" ".join(part.text.split()), "the aspect", is_aspect=True, has_space=has_space)
-                )
-            elif part.share is not None:
-                label = format_share(part.share) if part.share >= NAMED else ""
-                title = f"{part.text}: {percent(part.share)}"
-                given.append(_PlacedWord(part.text, title, part.share, label, has_space=has_space))
-            else:
-                for place, text in enumerate(part.text.split()):
-                    is_apart = has_space or place > 0 or part.text[:1].isspace()
-                    given.append(_PlacedWord(text, has_space=is_apart))
-            has_space = part.text[-1:].isspace()
-        words = _set_lines(given, self.room)
-        if is_right_to_left(explanation.text):
-            words = [replace(word, x=self.room - word.x - word.width) for word in words]
-        self.words += [replace(w, x=_MARGIN + w.x, y=self.y + w.line * _LINE + _SIZE) for w in words]
-        self.y += _LINE * (1 + max((word.line for word in words), default=0))
-
-
 def to_svg(
     explanations: Sequence[Explanation],
     *,
@@ -121,37 +74,74 @@ def to_svg(
     """Return a drawing `width` pixels wide and as high as needed, with `versus`, those of another run, above."""
     if width < _MIN_WIDTH:
         raise InputError(f"width is {width}; a heat map needs at least {_MIN_WIDTH} pixels")
-    found = pairs(explanations, versus)
-    drawing = _Drawing(width)
+    room = width - 2 * _MARGIN
+    drawn: list[_Word] = []
     both: list[Explanation] = []
-    for now, before in found:
+    y: float = _MARGIN
+    for now, before in pairs(explanations, versus):
         sides = [("", now)] if before is None else [(f"{names[1]}: ", before), (f"{names[0]}: ", now)]
         for name, given in sides:
             labels = ", ".join(label + value for label, value in scores(given))
-            drawing.add_heading(f"{name}{given.answer.about} is {labels} (by {given.saliency})")
-            drawing.add_sentence(given)
+            heading = f"{name}{given.answer.about} is {labels} (by {given.saliency})"
+            y = _add_sentence(drawn, given, room, _add_heading(drawn, heading, room, y))
             both.append(given)
         if before is not None:
             changed = [f"{word} {format_share(old)} to {format_share(new)}" for word, old, new in changes(now, before)]
-            drawing.add_heading(f"changed most: {', '.join(changed) or 'nothing'}")
-        drawing.y += _GAP
+            y = _add_heading(drawn, f"changed most: {', '.join(changed) or 'nothing'}", room, y)
+        y += _GAP
     return render(
         "heat_map.svg.jinja",
-        drawing=drawing,
-        height=round(drawing.y - _GAP + _MARGIN),
+        width=width,
+        words=drawn,
+        height=round(y - _GAP + _MARGIN),
         label=" ".join(map(alt_text, both)),
         sizes={"word": _SIZE, "number": _SMALL, "heading": _HEADING},
     )
 
 
-def _set_lines(words: Iterable[_PlacedWord], room: float) -> list[_PlacedWord]:
-    """Place words on lines. A line ends at white space, or inside a word that is longer than a line."""
-    runs: list[list[_PlacedWord]] = []  # of words without white space between them
+def _add_heading(drawn: list[_Word], text: str, room: float, y: float) -> float:
+    """Add lines of small text from `y` down; return where they end."""
+    words = [_Word(part, has_space=True) for part in clean(text).split()]
+    for _, line in groupby(_set_lines(words, room * _SIZE / _HEADING), key=lambda word: word.y):
+        drawn.append(_Word(" ".join(word.text for word in line), is_heading=True, y=y + _HEADING))
+        y += _HEADING_LINE
+    return y
+
+
+def _add_sentence(drawn: list[_Word], explanation: Explanation, room: float, y: float) -> float:
+    """Add everything of a sentence but white space from `y` down; return where it ends."""
+    given: list[_Word] = []
+    has_space = False
+    for part in segments_of(explanation):
+        if part.is_aspect:
+            given.append(_Word(" ".join(part.text.split()), "the aspect", is_aspect=True, has_space=has_space))
+        elif part.share is not None:
+            label = format_share(part.share) if part.share >= NAMED else ""
+            given.append(
+                _Word(part.text, f"{part.text}: {percent(part.share)}", part.share, label, has_space=has_space)
+            )
+        else:
+            for place, text in enumerate(part.text.split()):
+                given.append(_Word(text, has_space=has_space or place > 0 or part.text[:1].isspace()))
+        has_space = part.text[-1:].isspace()
+    is_mirrored = is_right_to_left(explanation.text)
+    n_lines = 1
+    for word in _set_lines(given, room):
+        n_lines = int(word.y) + 1
+        word.x = _MARGIN + (room - word.x - word.width if is_mirrored else word.x)
+        word.y = y + word.y * _LINE + _SIZE
+        drawn.append(word)
+    return y + _LINE * n_lines
+
+
+def _set_lines(words: Iterable[_Word], room: float) -> list[_Word]:
+    """Place words on lines, counted in `y`. A line ends at white space, or inside a word that is longer than a line."""
+    runs: list[list[_Word]] = []  # of words without white space between them
     for word in words:
         if word.has_space or not runs:
             runs.append([])
         runs[-1].append(word)
-    placed: list[_PlacedWord] = []
+    placed: list[_Word] = []
     x, line = 0.0, 0
     for run in runs:
         width, space = sum(word.width for word in run), text_width(" ", _SIZE) if run[0].has_space and x else 0.0
@@ -165,7 +155,8 @@ def _set_lines(words: Iterable[_PlacedWord], room: float) -> list[_PlacedWord]:
                 part = replace(word, text=text, label="" if number else word.label)
                 if x and x + part.width > room:
                     x, line = 0.0, line + 1
-                placed.append(replace(part, x=x, line=line))
+                part.x, part.y = x, line
+                placed.append(part)
                 x += part.width
     return placed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ MEDIA_TYPES = {
     "/v1/explain": ("application/json",),
     "/v1/csv": ("text/csv", "multipart/form-data"),
 }
+HOST = re.compile(r"([\w.-]+|\[[0-9a-f:]+\])(:\d+)?")  # a name or an address, and a port
 _MIN_TOKEN = 8  # characters
 
 
@@ -24,6 +26,15 @@ class AccessPolicy:
     token: str = field(default="", repr=False)  # empty: everybody
     hosts: frozenset[str] | None = None  # host names that reach the service, without port; None: any
     only_changes: bool = False  # whether reading and predicting need no token
+
+    def admits_host(self, host: str) -> bool:
+        """Return whether the service has the name in a Host header."""
+        if self.hosts is None or "*" in self.hosts:
+            return True
+        found = HOST.fullmatch(host.lower())
+        if found is None:
+            return False
+        return any(found[1] == name or (name[0] == "*" and found[1].endswith(name[1:])) for name in self.hosts)
 
     def admits_token(self, authorization: str) -> bool:
         """Return whether an Authorization header holds the token; takes as long for a wrong one."""

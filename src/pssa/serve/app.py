@@ -4,7 +4,7 @@
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -23,10 +23,10 @@ from pssa import __version__
 from pssa.serve.access import AccessPolicy
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers
-from pssa.serve.handlers import choose_saliency, score_items
-from pssa.serve.logs import AccessLog
-from pssa.serve.middleware import add_middleware
-from pssa.serve.schemas import limited_requests, response
+from pssa.serve.handlers import attend, choose_saliency, score_items
+from pssa.serve.middleware import Guard
+from pssa.serve.monitoring import AccessLog
+from pssa.serve.schemas import Item, limited_requests, response
 from pssa.serve.tables import CsvTable, score_table
 
 if TYPE_CHECKING:
@@ -42,24 +42,11 @@ _PAGE_TYPES = {
 _COLUMNS = "names of the columns, such as text=review,aspect=term"
 _ESCAPE = "put an apostrophe before cells that a spreadsheet would compute"
 _MAX_COLUMNS = 2000  # characters of them
-_ROW = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in ("text", "aspect", "from", "to")},
-    "required": ["text", "aspect"],
-    "additionalProperties": False,
-    "description": "A row; a CSV may have other columns, which come back unchanged.",
-}
-_FILE = {
-    "type": "object",
-    "properties": {"file": {"type": "string", "contentMediaType": "text/csv"}},
-    "required": ["file"],
-    "additionalProperties": False,
-}
 _CSV_BODY = {
     "required": True,
     "content": {
-        "text/csv": {"schema": {"type": "array", "items": _ROW, "minItems": 1}},
-        "multipart/form-data": {"schema": _FILE},
+        "text/csv": {"schema": {"$ref": "#/components/schemas/Table"}},
+        "multipart/form-data": {"schema": {"$ref": "#/components/schemas/TableForm"}},
     },
 }
 
@@ -95,8 +82,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    _add_static_schemas(app)
-    add_middleware(app, batcher, access, access_log)
+    app.add_middleware(Guard, batcher=batcher, access=access, log=access_log)
     add_error_handlers(app)
     # The middleware checks the token; the dependency describes it in /openapi.json.
     bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
@@ -109,43 +95,39 @@ def create_app(
         add_review_routes(app, review, reading, bearer)
     _add_health(app, batcher)
     _add_pages(app, read_pages(*page_folders()) if pages is None else pages, review is not None)
+    _describe_responses(app)
     return app
 
 
-def _add_static_schemas(app: FastAPI) -> None:
+def _describe_responses(app: FastAPI) -> None:
     """Describe the bodies of responses, which no code validates, by a file."""
-    generate = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            components = generate().setdefault("components", {})
-            schemas = json.loads((_FOLDER / "responses.json").read_text("utf-8"))
-            components["schemas"] = components.get("schemas", {}) | schemas
-            refused = response("ErrorResponse")[200] | {
-                "description": "The request was refused, or the service failed."
-            }
-            components["responses"] = {"Refused": refused}
-        return generate()
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    components = app.openapi().setdefault("components", {})  # of the description that the application keeps
+    components["schemas"] = components.get("schemas", {}) | json.loads((_FOLDER / "responses.json").read_text("utf-8"))
+    refused = response("ErrorResponse")[200] | {"description": "The request was refused, or the service failed."}
+    components["responses"] = {"Refused": refused}
 
 
 def _add_scoring(app: FastAPI, batcher: Batcher, dependencies: list[Depends]) -> None:
     predict_request, explain_request = limited_requests(
         batcher.limits,
-        {name: served.saliencies for name, served in batcher.runs.items()},
+        {name: served.classifier.saliencies for name, served in batcher.runs.items()},
         finds_aspects=batcher.finder is not None,
     )
+
+    async def answer(body: Any, saliency: str | None, request: Request) -> Response:
+        items: Sequence[Item] = getattr(body, "items", [body])
+        work = score_items(batcher, items, body.run, saliency)
+        return await attend(work, request.receive, batcher.limits.request_seconds)
 
     @app.post("/v1/predict", responses=response("Labels", takes_body=True), dependencies=dependencies)
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects; one that cannot be labelled has an `error` in its place. Without aspects, they are found."""
-        return await score_items(batcher, body, None, request.receive)
+        return await answer(body, None, request)
 
     @app.post("/v1/explain", responses=response("Explanations", takes_body=True), dependencies=dependencies)
     async def explain(body: explain_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects and return the share of each word."""
-        return await score_items(batcher, body, choose_saliency(batcher, body), request.receive)
+        return await answer(body, choose_saliency(batcher, body), request)
 
     @app.post(
         "/v1/csv",
@@ -191,7 +173,7 @@ def _add_model(app: FastAPI, batcher: Batcher, has_evidence: bool, dependencies:
                 "name": served.name,
                 "model": served.classifier.name,
                 "labels": list(served.classifier.labels),
-                "saliencies": list(served.saliencies),  # the usual one first
+                "saliencies": list(served.classifier.saliencies),  # the usual one first
                 "members": len(runtime.members) if (runtime := served.classifier.runtime.in_torch) else 1,  # that vote
             }
             for key, served in batcher.runs.items()

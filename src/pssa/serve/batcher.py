@@ -9,18 +9,19 @@ whole lets small requests in between its sentences.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import threading
 import time
 import warnings
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pssa.aspects.find import Finder
 from pssa.errors import InputError
@@ -31,15 +32,15 @@ from pssa.runs.asked_rows import Value, score_each
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.runs.loading import RuntimeFinder, finds_aspects, is_joint, open_finder
 from pssa.serve.limits import Limits, cost
-from pssa.serve.metrics import Metrics
-from pssa.serve.turns import TurnThread
+from pssa.serve.monitoring import Metrics
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
 _TURN_SECONDS = 0.05  # of a large request in a batch
-_FRESH_TURNS = 2  # of requests that were not begun, before one that was
+_TURNS = 3  # of which one begins with requests that were begun before, the others with those that were not
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Kind = tuple[str, str | None]  # run and saliency of a request
 Result = dict[str, Any]  # fields of the response for one aspect: its label and so on, or `error`
 
@@ -50,8 +51,7 @@ class ServedRun:
 
     name: str  # of its folder
     classifier: Classifier
-    saliencies: tuple[str, ...]  # the usual one first
-    is_joint: bool = False  # whether it finds and labels aspects in one pass
+    finds_itself: bool = False  # whether it finds and labels aspects in one pass, and no tagger was named
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,19 @@ class PendingRequest:
     saliency: str | None = None  # None: labels only
     is_table: bool = False  # whether it leaves half of the queue to others
     future: Future[list[Result]] = field(default_factory=Future)
+    seconds: float = 0.0  # about how long all of it takes, at the pace that was measured when it came
     n_taken: int = 0  # aspects that went into a batch
-    is_large: bool = False  # whether it takes longer than a turn
     results: list[Result] = field(default_factory=list)
 
     @property
     def n_left(self) -> int:
         """Number of aspects that still wait."""
         return len(self.aspects) - self.n_taken
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes longer than a turn."""
+        return self.seconds > _TURN_SECONDS
 
     @property
     def kind(self) -> Kind:
@@ -97,21 +102,22 @@ _Part = tuple[PendingRequest, Sequence[AskedAspect]]  # a request, and those of 
 
 
 class Batcher:
-    """Loaded runs, a queue and the thread that works on it."""
+    """Loaded runs, a queue and the thread that works on it.
 
-    def __init__(self, runs: Mapping[str, ServedRun], limits: Limits) -> None:
-        self.runs = dict(runs)
+    :param finder: of aspects, for requests that name none to runs that do not find them themselves.
+    """
+
+    def __init__(self, runs: Mapping[str, ServedRun], limits: Limits, finder: Finder | None = None) -> None:
+        self.runs = {name: replace(run, classifier=self._sharing(run.classifier)) for name, run in runs.items()}
         self.limits = limits
-        self.metrics = Metrics()
-        self.finder: Finder | None = None  # of aspects, for requests that name none
-        self.has_tagger = False  # whether the finder was named, and not that of a run
+        self.finder = finder
+        self.turns = Turns()  # for parsing and finding
+        self.paces: dict[Kind, float] = {}  # seconds per position, as measured
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
-        self._queue: deque[PendingRequest] = deque()
-        self.turns = TurnThread()  # for parsing and finding; one, so that they leave time to everything else
+        self.metrics = Metrics(waiting=lambda: self.n_waiting)
         self.n_waiting = 0  # aspects in the queue
-        self._costs: Counter[Kind] = Counter()  # of what waits
-        self._paces: dict[Kind, float] = {}  # seconds per position, as measured
-        self._n_fresh_turns = 0  # in a row, while requests that were begun wait
+        self._queue: deque[PendingRequest] = deque()
+        self._n_turns = 0  # since a request was begun, counted up to `_TURNS`
         self._pause_at = 0.0  # when the batch that is scored lets others in
         self._is_letting_in = False
         self._let_in_seconds = 0.0  # that others have had while batches were scored
@@ -119,10 +125,6 @@ class Batcher:
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
-
-    def finds_itself(self, run: str) -> bool:
-        """Return whether a run finds and labels aspects in one pass, and no tagger was named."""
-        return self.runs[run].is_joint and not self.has_tagger
 
     @property
     def is_alive(self) -> bool:
@@ -137,7 +139,7 @@ class Batcher:
     @property
     def seconds_waiting(self) -> float:
         """About how long the worker needs for what waits."""
-        return sum(n_positions * self._paces.get(kind, 0.0) for kind, n_positions in [*self._costs.items()])
+        return sum(request.seconds * request.n_left / len(request.aspects) for request in tuple(self._queue))
 
     def submit(self, request: PendingRequest) -> PendingRequest:
         """Put a request into the queue and return it.
@@ -147,25 +149,23 @@ class Batcher:
         if not request.aspects:
             request.future.set_result([])
             return request
-        total = _cost(request, request.aspects)
-        seconds = total * self._paces.get(request.kind, 0.0)
-        request.is_large = seconds > _TURN_SECONDS
+        request.seconds = _cost(request.aspects, request.saliency) * self.paces.get(request.kind, 0.0)
         with self._changed:
-            is_late = request.is_large and self._queue and self.seconds_waiting + seconds > self.limits.request_seconds
-            most = self.limits.queue // 2 if request.is_table and self._queue else self.limits.queue
-            if self._ended or is_late or self.n_waiting + request.n_left > most:
+            has_others = bool(self._queue)
+            is_late = request.is_large and self.seconds_waiting + request.seconds > self.limits.request_seconds
+            most = self.limits.queue // 2 if request.is_table and has_others else self.limits.queue
+            if self._ended or (has_others and is_late) or self.n_waiting + request.n_left > most:
                 raise queue.Full
             self._queue.append(request)
-            self._count(request, request.n_left, total)
+            self.n_waiting += request.n_left
             self._changed.notify()
         return request
 
     def withdraw(self, request: PendingRequest) -> None:
         """Drop what is left of a request that nobody waits for any more; do nothing if it is done."""
-        with self._changed:
-            if request in self._queue:
-                self._queue.remove(request)
-                self._count(request, -request.n_left, -_cost(request, request.aspects[request.n_taken :]))
+        with self._changed, suppress(ValueError):
+            self._queue.remove(request)
+            self.n_waiting -= request.n_left
 
     def close(self) -> None:
         """Score what was accepted, then end the worker."""
@@ -184,16 +184,28 @@ class Batcher:
             self._queue.clear()
             self._changed.notify()
 
-    def let_others_in(self) -> None:
-        """Score requests that are soon done while a batch takes long; a joint model calls it between two sentences."""
-        is_working = threading.current_thread() is self._worker and not self._is_letting_in
-        if not is_working or time.perf_counter() < self._pause_at:
+    def _sharing(self, classifier: Classifier) -> Classifier:
+        """Return a classifier that lets others in, if it is a joint model: its texts may have thousands of sentences."""
+        runtime = classifier.runtime
+        if not isinstance(runtime, JointRuntime):
+            return classifier
+
+        def encode(ids: Any, present: Any) -> Any:
+            self._let_others_in()
+            return runtime.encode(ids, present)
+
+        return replace(classifier, runtime=replace(runtime, encode=encode))
+
+    def _let_others_in(self) -> None:
+        """Score requests that are soon done while a batch takes long."""
+        began = time.perf_counter()
+        if self._is_letting_in or began < self._pause_at:
             return
-        self._is_letting_in, began = True, time.perf_counter()
+        self._is_letting_in = True
         while True:
             with self._changed:
                 short = [request for request in self._queue if not request.is_large and not request.n_taken]
-                parts = self._take(short) if short else []
+                parts = self._take(short)
             if not parts:
                 break
             self._score(parts)
@@ -202,19 +214,23 @@ class Batcher:
         self._let_in_seconds += time.perf_counter() - began
 
     def _work(self) -> None:
-        while parts := self._next_batch():
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue or self._ended)
+                parts = self._take(self._in_turn())
+            if not parts:
+                return
             self._pause_at = time.perf_counter() + _TURN_SECONDS
             self._score(parts)
 
     def _score(self, parts: list[_Part]) -> None:
-        run, saliency = parts[0][0].kind
+        run, saliency = kind = parts[0][0].kind
         batch = [aspect for _, aspects in parts for aspect in aspects]
         began, let_in = time.perf_counter(), self._let_in_seconds
         results = iter(score(self.runs[run].classifier, batch, saliency))
         seconds = time.perf_counter() - began - (self._let_in_seconds - let_in)
-        pace = seconds / max(1, sum(_cost(*part) for part in parts))
-        known = self._paces.get((run, saliency), pace)
-        self._paces[run, saliency] = pace + _MEMORY * (known - pace)  # a moving average
+        pace = seconds / max(1, _cost(batch, saliency))
+        self.paces[kind] = pace + _MEMORY * (self.paces.get(kind, pace) - pace)  # a moving average
         self.metrics.batch("predict" if saliency is None else "explain", len(batch))
         for request, aspects in parts:
             request.results += [next(results) for _ in aspects]
@@ -223,22 +239,15 @@ class Batcher:
             if is_done and request.future.set_running_or_notify_cancel():
                 request.future.set_result(request.results)
 
-    def _next_batch(self) -> list[_Part]:
-        """Wait for a batch and return it; empty at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._ended)
-            return self._take(self._in_turn()) if self._queue else []
-
     def _take(self, ordered: Sequence[PendingRequest]) -> list[_Part]:
-        """Take a batch from these requests in the queue."""
-        kind = ordered[0].kind
+        """Take a batch from these requests in the queue: as many of the first one's kind as go together."""
         parts: list[_Part] = []
         n_examples = longest = 0
-        for request in [request for request in ordered if request.kind == kind]:
+        for request in [request for request in ordered if request.kind == ordered[0].kind]:
             start = end = request.n_taken
             while end < len(request.aspects):
                 n_words = max(longest, request.aspects[end].n_words)
-                seconds = (n_examples + 1) * cost(n_words, request.saliency) * self._paces.get(kind, 0.0)
+                seconds = (n_examples + 1) * cost(n_words, request.saliency) * self.paces.get(request.kind, 0.0)
                 is_long = request.is_large and seconds > _TURN_SECONDS
                 if n_examples and (is_long or not self.limits.fits(n_examples + 1, n_words, request.saliency)):
                     break
@@ -246,8 +255,8 @@ class Batcher:
             if end == start:
                 break
             parts.append((request, request.aspects[start:end]))
-            self._count(request, start - end, -_cost(request, request.aspects[start:end]))
             request.n_taken = end
+            self.n_waiting -= end - start
             self._queue.remove(request)
             if request.n_left:
                 self._queue.append(request)
@@ -255,21 +264,47 @@ class Batcher:
         return parts
 
     def _in_turn(self) -> list[PendingRequest]:
-        """Return the queue in the order of this turn."""
-        fresh = [request for request in self._queue if not request.n_taken]
-        begun = [request for request in self._queue if request.n_taken]
-        is_turn_of_begun = begun and (not fresh or self._n_fresh_turns >= _FRESH_TURNS)
-        self._n_fresh_turns = 0 if is_turn_of_begun or not begun else self._n_fresh_turns + 1
-        return begun + fresh if is_turn_of_begun else fresh + begun
-
-    def _count(self, request: PendingRequest, aspects: int, positions: int) -> None:
-        self.n_waiting += aspects
-        self._costs[request.kind] += positions
-        self.metrics.waiting(self.n_waiting)
+        """Return the queue in the order of this turn: requests that were begun come first in every third, else last."""
+        are_begun = any(request.n_taken for request in self._queue)
+        self._n_turns = (self._n_turns + 1) % _TURNS if are_begun else 0
+        begun_first = are_begun and self._n_turns == 0
+        return sorted(self._queue, key=lambda request: (request.n_taken > 0) != begun_first)
 
 
-def _cost(request: PendingRequest, aspects: Sequence[AskedAspect]) -> int:
-    return sum(cost(aspect.n_words, request.saliency) for aspect in aspects)
+class Turns:
+    """A thread that works for many requests, a little for each at a time, so that large ones hold up nobody.
+
+    :param seconds: of a turn, after which the next request comes.
+    """
+
+    def __init__(self, seconds: float = 0.02) -> None:
+        self._seconds = seconds
+        self._thread = ThreadPoolExecutor(1, "pssa-turns")
+
+    async def collect(self, work: Iterator[T]) -> list[T]:
+        """Return what an iterator yields; whoever waits for it may be cancelled at any time."""
+        found: list[T] = []
+        is_done = False
+        while not is_done:
+            is_done = await asyncio.wrap_future(self._thread.submit(self._turn, work, found))
+        return found
+
+    def close(self) -> None:
+        """End the thread after the turn that it is at; what waits is dropped."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _turn(self, work: Iterator[T], found: list[T]) -> bool:
+        """Work for one turn; return whether the work is done."""
+        until = time.perf_counter() + self._seconds
+        for value in work:
+            found.append(value)
+            if time.perf_counter() > until:
+                return False
+        return True
+
+
+def _cost(aspects: Sequence[AskedAspect], saliency: str | None) -> int:
+    return sum(cost(aspect.n_words, saliency) for aspect in aspects)
 
 
 def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str | None) -> list[Result]:
@@ -279,11 +314,9 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
     """
     if saliency is not None and saliency != classifier.runtime.saliency:
         classifier = classifier.explaining(saliency)
-    runtime: Any = classifier.runtime
     size = None  # sentences of similar length that are read at once: on a CPU, padding soon costs more than it saves
-    if hasattr(runtime, "is_on_gpu"):
-        on_cpu = _PIECE_BATCH if hasattr(runtime.featurizer, "cutter") else _WORD_BATCH
-        size = _GPU_BATCH if runtime.is_on_gpu else on_cpu
+    if (torch := classifier.runtime.in_torch) is not None:
+        size = _GPU_BATCH if torch.is_on_gpu else _PIECE_BATCH if hasattr(torch.featurizer, "cutter") else _WORD_BATCH
 
     def answer(questions: Sequence[Question]) -> Sequence[Value]:
         return classifier.start(questions, batch_size=size, reasons=saliency is not None)()
@@ -302,16 +335,15 @@ def score(classifier: Classifier, aspects: Sequence[AskedAspect], saliency: str 
         if isinstance(value, str):
             results.append({"error": value})
         elif aspect.question.aspects is None:
-            found = [_result(classifier, aspect, answer, saliency, has_warnings=False) for answer in value]
-            results.append({"found": found})
+            results.append({"found": [_result(aspect, answer, saliency) for answer in value]})
         else:
-            results.append(_result(classifier, aspect, value[0], saliency, bool(caught)))
+            # A warning of a batch does not tell which aspect it is about: read this one alone.
+            more = _warnings_about(classifier, aspect.question) if caught and torch is not None else ()
+            results.append(_result(aspect, value[0], saliency, more))
     return results
 
 
-def _result(
-    classifier: Classifier, aspect: AskedAspect, answer: Answer, saliency: str | None, has_warnings: bool
-) -> Result:
+def _result(aspect: AskedAspect, answer: Answer, saliency: str | None, more: Iterable[str] = ()) -> Result:
     fields = {key: value for key, value in answer.as_dict().items() if key != "notes"}
     if saliency is not None:
         text = aspect.question.text
@@ -321,13 +353,16 @@ def _result(
             for word in answer.words
         ]
     notes = [note for note in answer.notes if note != NEW_ASPECT]  # which anybody sees who names one
-    if has_warnings and hasattr(classifier.runtime, "index"):
-        # A warning of a batch does not tell which aspect it is about: read this one alone.
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            classifier.torch.index([example for example, _ in examples_of(aspect.question)])
-        notes += dict.fromkeys(str(warning.message) for warning in caught)
-    return fields | {"warning": "; ".join(notes)} if notes else fields
+    if notes := [*aspect.warnings, *notes, *more]:
+        fields["warning"] = "; ".join(notes)
+    return fields
+
+
+def _warnings_about(classifier: Classifier, question: Question) -> Iterable[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        classifier.torch.index([example for example, _ in examples_of(question)])
+    return dict.fromkeys(str(warning.message) for warning in caught)
 
 
 def open_batcher(
@@ -355,18 +390,8 @@ def open_batcher(
             finder = RuntimeFinder(classifier.runtime)  # loaded once, for both
         if abstain is not None or abstain_risk is not None:
             classifier = classifier.abstaining(threshold=abstain, risk=abstain_risk)
-        runs[name] = ServedRun(folder.resolve().name, classifier, classifier.saliencies, is_joint(folder))
+        finds_itself = is_joint(folder) and tagger is None
+        runs[name] = ServedRun(folder.resolve().name, classifier, finds_itself)
     if finder is None and found_in is not None:
         finder = open_finder(found_in, device)
-    batcher = Batcher(runs, limits)
-    batcher.finder, batcher.has_tagger = finder, tagger is not None
-    for name, run in batcher.runs.items():
-        if isinstance(run.classifier.runtime, JointRuntime):  # a text may have thousands of sentences
-            runtime = replace(run.classifier.runtime, encode=partial(_encode_in_turn, batcher, run.classifier.runtime))
-            batcher.runs[name] = replace(run, classifier=replace(run.classifier, runtime=runtime))
-    return batcher
-
-
-def _encode_in_turn(batcher: Batcher, runtime: JointRuntime, ids: Any, present: Any) -> Any:
-    batcher.let_others_in()
-    return runtime.encode(ids, present)
+    return Batcher(runs, limits, finder)

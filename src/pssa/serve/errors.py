@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -15,12 +14,12 @@ from starlette.types import Scope
 
 from pssa.data.validation import format_error
 from pssa.errors import RunError
+from pssa.serve.access import HOST
 from pssa.serve.schemas import ITEMS_TAG, TEXT_TAG
 
 RETRY = {"Retry-After": "1"}
 _MAX_FAULTS = 3  # of a request that are reported
 _MAX_CHARACTERS = 500  # of their description
-_HOST = re.compile(r"[\w.-]+(:\d+)?|\[[0-9a-f:]+\](:\d+)?")
 _JSON = "-H 'Content-Type: application/json' -d"
 # By path, what follows the address in a command that is answered.
 _EXAMPLES = {
@@ -101,7 +100,7 @@ def _example(scope: Scope, code: str) -> str:
     """Return a command that sends a right request: to the path that was asked, if there is one."""
     headers = Headers(scope=scope)
     host, scheme = headers.get("host", ""), scope.get("scheme", "http")
-    if code == "wrong_host" or not _HOST.fullmatch(host):
+    if code == "wrong_host" or not HOST.fullmatch(host):
         host, scheme = f"127.0.0.1:{(scope.get('server') or ('', 8000))[1]}", "http"
     is_served = any(getattr(route, "path", "") == scope["path"] for route in scope["app"].routes)
     path = scope["path"] if scope["path"] in _EXAMPLES and is_served else "/v1/predict"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from pssa.data.validation import parse_fields, parsers_of, read_toml
 from pssa.errors import InputError
 
 _MAX_POSITIONS = 16384  # of a batch, padding included
@@ -22,7 +22,6 @@ class Limits:
     body_bytes: int = 1 << 20  # of a request
     table_bytes: int = 16 << 20  # of a CSV
     body_seconds: int = 30  # until a body must have arrived
-    answer_seconds: int = 60  # that an answer waits for its client to take it
     columns: int = 1000  # of a CSV
     connections: int = 1000  # open at once, those that only wait included
     items: int = 64  # of a request
@@ -49,22 +48,11 @@ class Limits:
 
         :raises InputError: if the file cannot be read, names no limit, or gives one another value than a whole number.
         """
+        given = read_toml(path)
         try:
-            given = tomllib.loads(path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError.at(
-                path, None, f"cannot be read as TOML ({error}); write lines such as queue = 4096"
-            ) from error
-        known = [field.name for field in fields(cls)]
-        for name, value in given.items():
-            if name not in known:
-                raise InputError.at(path, None, f"there is no limit {name[:40]!r}; choose among {', '.join(known)}")
-            if type(value) is not int:
-                raise InputError.at(path, None, f"{name} is not a whole number; write a line such as {name} = 4096")
-        try:
-            return cls(**given)
+            return cls(**parse_fields(asdict(cls()) | given, "limits", parsers_of(cls)))
         except InputError as error:
-            raise InputError.at(path, None, str(error)) from None
+            raise InputError.at(path, None, error.message) from None
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""

@@ -8,19 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pssa.serve.access import MEDIA_TYPES, SAFE_METHODS, AccessPolicy
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, error_response
-from pssa.serve.logs import AccessLog
-from pssa.serve.metrics import Metrics
+from pssa.serve.monitoring import AccessLog
 
 _DISCONNECTED = 499  # a status that only the metrics see
 # Seconds before a client learns that the queue is full: many that repeat at once would take the worker's time.
@@ -38,18 +36,16 @@ _HEADERS = {
 _log = logging.getLogger(__name__)
 
 
-def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy, log: AccessLog | None = None) -> None:
-    """Put the checks around an application; what is added last runs first."""
-    app.add_middleware(RequestGuard, batcher=batcher, access=access)
-    app.add_middleware(ResponseGuard, metrics=batcher.metrics, log=log)
+class Guard:
+    """Refuses requests that may not or cannot be carried out, and answers, counts and logs every request.
 
+    It bounds the size and time of bodies, adds headers to every response and turns errors into responses.
+    """
 
-class ResponseGuard:
-    """Counts and logs every request, adds headers to every response and turns errors into responses."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, log: AccessLog | None = None) -> None:
+    def __init__(self, app: ASGIApp, batcher: Batcher, access: AccessPolicy, log: AccessLog | None = None) -> None:
         self.app = app
-        self._metrics = metrics
+        self._batcher = batcher
+        self._access = access
         self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,55 +64,40 @@ class ResponseGuard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
+        async def answer(*error: Any) -> None:
+            await error_response(scope, *error)(scope, receive, send_with_headers)
+
         try:
-            await self.app(scope, receive, send_with_headers)
+            await self.app(scope, self._admit(scope, receive), send_with_headers)
         except ClientDisconnect:
             status = _DISCONNECTED
         except ApiError as error:
             if error.code == "overloaded":
                 await asyncio.sleep(_OVERLOAD_PAUSE)
-            refused = error_response(scope, error.status_code, error.code, error.detail, error.headers)
-            await refused(scope, receive, send_with_headers)
+            await answer(error.status_code, error.code, error.detail, error.headers)
         except asyncio.CancelledError:  # the service ends, and the time for accepted requests is over
             if not status:  # else the connection is cut
-                message = "the service has ended before it could answer"
-                await error_response(scope, 503, "closing", message, RETRY)(scope, receive, send_with_headers)
+                await answer(503, "closing", "the service has ended before it could answer", RETRY)
         except Exception:
             _log.exception("%s %s failed", scope["method"], scope["path"])
             if status:
                 raise  # too late for another response: the connection is cut
-            failed = error_response(scope, 500, "failed", "the service failed; see its log")
-            await failed(scope, receive, send_with_headers)
+            await answer(500, "failed", "the service failed; see its log")
         finally:
             seconds = time.perf_counter() - began
             routes = (route.path for route in scope["app"].routes if route.path_regex.match(scope["path"]))
             # The pattern of the path, also of a request that was refused before it reached its route.
-            self._metrics.request(next(routes, "other"), status or _DISCONNECTED, seconds)
+            self._batcher.metrics.request(next(routes, "other"), status or _DISCONNECTED, seconds)
             if self._log is not None:
                 self._log.record(scope, status or _DISCONNECTED, seconds)
 
-
-class RequestGuard:
-    """Refuses requests that may not or cannot be carried out, and bounds the size and time of their bodies."""
-
-    def __init__(self, app: ASGIApp, batcher: Batcher, access: AccessPolicy) -> None:
-        self.app = app
-        self._batcher = batcher
-        self._access = access
-        names = None if access.hosts is None else sorted(access.hosts)
-        self._hosts = TrustedHostMiddleware(_admit, names, www_redirect=False)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request and pass it on.
+    def _admit(self, scope: Scope, receive: Receive) -> Receive:
+        """Check a request; return what receives its body, within limits.
 
         :raises ApiError: if it is refused.
         """
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        await self._hosts(scope, receive, _ignore)
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
-        if "admitted" not in scope["state"]:
+        if not self._access.admits_host(headers.get("host", "")):
             message = "the service does not have this host name; allow it with --allow-host NAME when it starts"
             raise ApiError(400, "wrong_host", message)
         if method not in SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
@@ -130,21 +111,12 @@ class RequestGuard:
             raise overloaded(self._batcher)
         if path in MEDIA_TYPES and method == "POST":
             _check_media_type(path, headers)
-        if method not in SAFE_METHODS:
-            limits = self._batcher.limits
-            most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
-            most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
-            receive = _counted(receive, headers, most, limits.body_seconds, is_json=path != "/v1/csv")
-        await self.app(scope, receive, send)
-
-
-async def _admit(scope: Scope, receive: Receive, send: Send) -> None:
-    """Note that the host name is right."""
-    scope.setdefault("state", {})["admitted"] = True
-
-
-async def _ignore(message: Message) -> None:
-    """Send nothing: a wrong host name is answered like every error."""
+        if method in SAFE_METHODS:
+            return receive
+        limits = self._batcher.limits
+        most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
+        most = most if path in MEDIA_TYPES else min(most, _MAX_CHANGE_BYTES)
+        return _counted(receive, headers, most, limits.body_seconds, is_json=path != "/v1/csv")
 
 
 def _counted(receive: Receive, headers: Headers, most: int, seconds: float, is_json: bool) -> Receive:

@@ -7,7 +7,7 @@ does, by Unicode code points; JavaScript counts UTF-16 units, of which an emoji 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
@@ -15,6 +15,7 @@ from pssa.serve.limits import Limits
 
 _MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
 _MAX_UNKNOWN_FIELDS = 10  # of an object that are reported one by one
+Fields = dict[str, Any]  # of a model that is made: type and default of each
 ITEMS_TAG, TEXT_TAG = "a request with items", "a request with one text"  # names of the two in the place of a fault
 
 
@@ -52,40 +53,6 @@ class Item(StrictModel):
     aspects: list[str | Offsets] | None = None
 
 
-class _Options(StrictModel):
-    run: str = "first"
-
-
-class PredictRequest(_Options):
-    """Texts with their aspects, and the run that labels them."""
-
-    items: list[Item]
-
-
-class PredictText(Item, _Options):
-    """A text with its aspects, and the run that labels them."""
-
-    @property
-    def items(self) -> list[Item]:
-        """The text as the only item."""
-        return [self]
-
-
-class ExplainRequest(PredictRequest):
-    """Texts with their aspects, the run that explains them and the saliency; by default the usual one of the run."""
-
-    saliency: str = Field(default_factory=str)  # a factory, so that the schema shows no default
-
-
-class ExplainText(PredictText):
-    """A text with its aspects, the run that explains them and the saliency; by default the usual one of the run."""
-
-    saliency: str = Field(default_factory=str)
-
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
-
-
 def limited_requests(
     limits: Limits, saliencies: Mapping[str, Sequence[str]], finds_aspects: bool = False
 ) -> tuple[Any, Any]:
@@ -102,40 +69,35 @@ def limited_requests(
     ]
     aspects = Annotated[list[aspect], Field(max_length=limits.aspects), _at_most(limits.aspects)]
     # A factory, so that the schema shows no default: aspects are a list, or absent.
-    inside: dict[str, Any] = {"text": (text, ...), "aspects": (aspects, Field(default_factory=lambda: None))}
+    of_text: Fields = {"text": (text, ...), "aspects": (aspects, Field(default_factory=lambda: None))}
     needed = {} if finds_aspects else {"required": ["text", "aspects"]}
-    item = _narrowed(Item, needed, **inside)
+    item = _model("Item", str(Item.__doc__), needed, of_text)
     items = Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)]  # type: ignore[valid-type]
-    run = (Literal[*saliencies], "first")
+    run: Fields = {"run": (Literal[*saliencies], "first")}
     saliency = (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))
     by_run: dict[str, Any] = {}  # JSON Schema that says which saliencies each run has, if they differ
     if len({*map(tuple, saliencies.values())}) > 1:
         of = {name: {"properties": {"saliency": {"enum": list(usable)}}} for name, usable in saliencies.items()}
         is_versus = {"properties": {"run": {"const": "versus"}}, "required": ["run"]}
         by_run = {"if": is_versus, "then": of["versus"], "else": of["first"]}
+
+    def either(name: str, purpose: str, extra: Mapping[str, Any], fields: Fields) -> Any:
+        """Return the union of both requests; the faults of one that has neither `text` nor `items` are those of items."""
+        several = _model(
+            f"{name}Request", f"Texts with their aspects, and {purpose}.", extra, {"items": (items, ...), **fields}
+        )
+        one = _model(f"{name}Text", f"A text with its aspects, and {purpose}.", {**extra, **needed}, of_text | fields)
+
+        def tag(value: Any) -> str:
+            is_text = "text" in value and "items" not in value if isinstance(value, dict) else isinstance(value, one)
+            return TEXT_TAG if is_text else ITEMS_TAG
+
+        return Annotated[Annotated[several, Tag(ITEMS_TAG)] | Annotated[one, Tag(TEXT_TAG)], Discriminator(tag)]
+
     return (
-        _either(
-            _narrowed(PredictRequest, {}, items=(items, ...), run=run),
-            _narrowed(PredictText, needed, **inside, run=run),
-        ),
-        _either(
-            _narrowed(ExplainRequest, by_run, items=(items, ...), run=run, saliency=saliency),
-            _narrowed(ExplainText, by_run | needed, **inside, run=run, saliency=saliency),
-        ),
+        either("Predict", "the run that labels them", {}, run),
+        either("Explain", "the run and saliency that explain them", by_run, {**run, "saliency": saliency}),
     )
-
-
-def _either(of_items: type[BaseModel], of_text: type[BaseModel]) -> Any:
-    """Return the union of both requests; the faults of one that has neither `text` nor `items` are those of items."""
-
-    def tag(value: Any) -> str:
-        is_text = "text" in value and "items" not in value if isinstance(value, dict) else isinstance(value, of_text)
-        return TEXT_TAG if is_text else ITEMS_TAG
-
-    return Annotated[
-        Annotated[of_items, Tag(ITEMS_TAG)] | Annotated[of_text, Tag(TEXT_TAG)],
-        Discriminator(tag),
-    ]
 
 
 def _at_most(most: int) -> BeforeValidator:
@@ -149,10 +111,10 @@ def _at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _narrowed(base: type[ModelT], extra: Mapping[str, Any], **fields: Any) -> type[ModelT]:
-    """Return a model with the name and description of another, narrower types for its fields, and more in its schema."""
+def _model(name: str, purpose: str, extra: Mapping[str, Any], fields: Fields) -> Any:
+    """Return a strict model with these fields, and with more in its JSON Schema."""
     more: Any = {"json_schema_extra": dict(extra)}
-    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, __cls_kwargs__=more, **fields)
+    return create_model(name, __base__=StrictModel, __doc__=purpose, __cls_kwargs__=more, **fields)
 
 
 def response(name: str, takes_body: bool = False) -> dict[int | str, dict[str, Any]]:

@@ -8,77 +8,24 @@ import logging
 import resource
 import signal
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pssa.errors import InputError, setting
 from pssa.serve.batcher import Batcher
+from pssa.serve.monitoring import RareReport
 
 _BACKLOG = 128  # also how many connections asyncio accepts in one turn of its loop
 _RESERVED_FILES = 100  # file descriptors for other things than connections
 _FORCED_SECONDS = 1.0  # for the last answers of a server that is forced to end
-_QUIET_SECONDS = 60.0  # between two reports that no connection can be accepted
 _log = logging.getLogger(__name__)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
-
-class Connection(HttpToolsProtocol):
-    """uvicorn's connection; a client that keeps an answer waiting too long loses it.
-
-    Requests that such a client has sent ahead are dropped.
-
-    :param answer_seconds: how long the service waits for the client to take an answer, all pauses together.
-    """
-
-    def __init__(self, *, answer_seconds: int, **more: Any) -> None:
-        super().__init__(**more)
-        self._answer_seconds = self._seconds_left = float(answer_seconds)
-        self._waits_since = 0.0
-        self._deadline: asyncio.TimerHandle | None = None
-        self._is_last = False  # whether the answer that is being taken is the last one
-
-    def pause_writing(self) -> None:
-        """Wait for the client, but not for ever."""
-        super().pause_writing()
-        self._waits_since = self.loop.time()
-        self._deadline = self.loop.call_later(self._seconds_left, self.transport.abort)
-        if self.pipeline:
-            self.pipeline.clear()
-            self._is_last = True
-
-    def resume_writing(self) -> None:
-        """Go on sending."""
-        super().resume_writing()
-        self._stop_deadline()
-        is_whole = self.cycle is None or self.cycle.response_complete
-        waited = self.loop.time() - self._waits_since
-        self._seconds_left = self._answer_seconds if is_whole else self._seconds_left - waited
-
-    def on_response_complete(self) -> None:
-        """Go on with the next request."""
-        super().on_response_complete()
-        if self._is_last:
-            self.transport.close()
-        elif not self.flow.write_paused:
-            self._seconds_left = self._answer_seconds
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        self._stop_deadline()
-        super().connection_lost(exc)
-
-    def _stop_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
 
 
 class Server(uvicorn.Server):
@@ -92,8 +39,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                # uvicorn calls whatever stands here with the arguments of its own protocols.
-                http=cast(Any, partial(Connection, answer_seconds=batcher.limits.answer_seconds)),
+                http="httptools",
                 limit_concurrency=allow_connections(batcher.limits.connections),
                 ws="none",
                 lifespan="on",
@@ -111,7 +57,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections."""
-        asyncio.get_running_loop().set_exception_handler(_QuietAccepting())
+        asyncio.get_running_loop().set_exception_handler(partial(handle_loop_error, RareReport(_log)))
         await super().startup(sockets)
         self._on_started()
 
@@ -126,42 +72,25 @@ class Server(uvicorn.Server):
                 await asyncio.wait(tasks, timeout=_FORCED_SECONDS)
             await self.lifespan.shutdown()
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Handle signals as uvicorn does, but do not raise them again at the end: a stopped service did not fail."""
-        if threading.current_thread() is not threading.main_thread():  # only that one gets signals
-            yield
-            return
-        before = {sign: signal.signal(sign, self.handle_exit) for sign in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for sign, handler in before.items():
-                signal.signal(sign, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Refuse new requests and end; a second SIGINT does not wait for the accepted ones."""
+        """Refuse new requests and end; a second SIGINT does not wait for the accepted ones.
+
+        uvicorn would raise the signal again at the end, but a stopped service did not fail.
+        """
         self._batcher.closing = True
         self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True
 
 
-class _QuietAccepting:
-    """Reports once a minute that the machine has no more file descriptors; asyncio would report it a thousand times a second."""
-
-    def __init__(self) -> None:
-        self._reported = -_QUIET_SECONDS
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an error that nobody awaits."""
-        error, message = context.get("exception"), str(context.get("message"))
-        if isinstance(error, ValueError) and "_start_serving" in message:
-            return  # it wanted to try again, but the service has ended
-        if not (isinstance(error, OSError) and "accept" in message):
-            loop.default_exception_handler(context)
-        elif time.monotonic() - self._reported >= _QUIET_SECONDS:
-            self._reported = time.monotonic()
-            _log.error("no connection can be accepted (%s); trying again every second", error.strerror)
+def handle_loop_error(report: RareReport, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report quietly that the machine has no more file descriptors; asyncio would do so a thousand times a second."""
+    error, message = context.get("exception"), str(context.get("message"))
+    if isinstance(error, ValueError) and "_start_serving" in message:
+        return  # it wanted to try again, but the service has ended
+    if isinstance(error, OSError) and "accept" in message:
+        report("no connection can be accepted (%s); trying again every second", error.strerror)
+    else:
+        loop.default_exception_handler(context)
 
 
 def allow_connections(wanted: int) -> int:
@@ -184,19 +113,17 @@ def bind(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:  # getaddrinfo would look up another one
         port_setting = setting("port")
         raise InputError(f"{port_setting} is {port}; choose one from 1 to 65535, or 0 for any free port")
+    made = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         made = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as error:
-        message = f"host {host}, port {port} is not an address ({error}); choose others"
-        raise InputError(message) from error
-    try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-    except OSError as error:
-        made.close()
+    except (OSError, UnicodeError) as error:
+        if made is not None:
+            made.close()
         advice = f"choose another {setting('host')} or {setting('port')}"
         raise InputError(f"{host}:{port} cannot be used ({error}); {advice}") from error
     return made

@@ -20,7 +20,6 @@ from pssa.data.rows import Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.predict.output_format import OutputFormat
-from pssa.runs.asked_rows import RejectedRow
 from pssa.serve.batcher import Batcher, Result
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import ParsedRow, ReturnT, attend, find_aspects, parse_with_doubt, score_rows
@@ -29,10 +28,12 @@ from pssa.serve.limits import Limits
 _WINDOW = 256  # rows of a table that are scored together
 _TABLE = "the table"  # how errors call it
 _RETRY_SECONDS = 0.05
-_NOTHING_FOUND = "no aspect was found in the text"
 _MAX_RECORD = 1 << 18  # characters of a row of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
+
+# The cells of a row, and what was parsed from them: a row, or the text in which its aspects are to be found.
+_ReadRow = tuple[list[str], ParsedRow | str]
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,8 @@ class CsvTable:
         named = dict(zip(self.columns.aspect_columns, ("aspect", "from", "to"), strict=True))
         return {column: name for column, name in named.items() if column in self.names} or named
 
-    def rows(self) -> Iterator[tuple[list[str], ParsedRow | str]]:
-        """Yield the cells of each record, as many as there are columns, and what was parsed from them: a row, or the text in
-        which its aspects are to be found.
+    def rows(self) -> Iterator[_ReadRow]:
+        """Yield the cells of each record, as many as there are columns, and what was parsed from them.
 
         A table ends early, with an error, if it would grow out of proportion because its records lack cells.
         """
@@ -101,21 +101,21 @@ class CsvTable:
             except csv.Error as error:
                 n_missing += len(blank)
                 if lines.has_open_quote(error):
-                    yield blank, RejectedRow(line, f"line {line} opens a quote without an end; the rest is left out")
+                    yield blank, {"error": f"line {line} opens a quote without an end; the rest is left out"}
                     return
-                yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
+                yield blank, {"error": f"line {line} is not valid CSV ({error})"}
                 continue
             if record:
                 yield [*record, *blank][: len(blank)], self._parse(line, record)
                 n_missing += max(0, len(blank) - len(record))
-        yield blank, RejectedRow(line, "too many rows have too few cells; the rest of the table is left out")
+        yield blank, {"error": "too many rows have too few cells; the rest of the table is left out"}
 
     def _parse(self, line: int, record: list[str]) -> ParsedRow | str:
         if len(record) != len(self.names):
-            return RejectedRow(line, f"has {len(record)} cells, the header {len(self.names)}")
+            return {"error": f"has {len(record)} cells, the header {len(self.names)}"}
         most = self.limits.characters
         if any(len(cell) > most for cell in record):
-            return RejectedRow(line, f"a cell has more than {most} characters")
+            return {"error": f"a cell has more than {most} characters"}
         row = self.columns.row(line, dict(zip(self.names, record, strict=True)))
         is_raw = self.columns.text_only and not has_aspect(row.fields)
         return str(row.fields["text"]) if is_raw else parse_with_doubt(row)
@@ -162,31 +162,28 @@ class _TableRow:
     """A row of a scored table."""
 
     cells: list[str]
-    row: ParsedRow | None  # None: no aspect was found
+    row: ParsedRow
     is_found: bool = False  # whether its aspect was looked for
 
 
-async def _find_in_window(
-    batcher: Batcher, window: Sequence[tuple[list[str], ParsedRow | str]], run: str
-) -> list[_TableRow]:
+async def _find_in_window(batcher: Batcher, window: Sequence[_ReadRow], run: str) -> list[_TableRow]:
     """Return a row for each aspect; a text in which none is found has one row, without an aspect."""
-    raw = [row for _, row in window if isinstance(row, str)]
-    found = iter(await find_aspects(batcher, raw, run, is_table=True))
+    found = iter(await find_aspects(batcher, [row for _, row in window if isinstance(row, str)], run, is_table=True))
     rows: list[_TableRow] = []
     for cells, row in window:
         if not isinstance(row, str):
             rows.append(_TableRow(cells, row))
             continue
         inside = next(found)
-        rows.extend(_TableRow(cells, each, is_found=True) for each in inside.rows or (None,))
+        of_text = inside.rows or [{"warning": "no aspect was found in the text"}]
         if inside.left_out:
-            lost = RejectedRow(None, f"{inside.left_out} more aspects of the text are left out")
-            rows.append(_TableRow(cells, lost, is_found=True))
+            of_text = [*of_text, {"error": f"{inside.left_out} more aspects of the text are left out"}]
+        rows += [_TableRow(cells, each, is_found=True) for each in of_text]
     return rows
 
 
 async def _score_window(
-    batcher: Batcher, receive: Receive, read: Sequence[tuple[list[str], ParsedRow | str]], run: str, is_first: bool
+    batcher: Batcher, receive: Receive, window: Sequence[_ReadRow], run: str, is_first: bool
 ) -> list[tuple[_TableRow, Result]]:
     """Return the rows of a window with their results.
 
@@ -204,11 +201,11 @@ async def _score_window(
                 await asyncio.sleep(_RETRY_SECONDS)
 
     try:
-        window = await attempt(partial(_find_in_window, batcher, read, run))
-        parsed = [each.row for each in window if each.row is not None]
-        scored = iter(await attempt(partial(score_rows, batcher, parsed, run, is_table=True)))
+        rows = await attempt(partial(_find_in_window, batcher, window, run))
+        parsed = [each.row for each in rows]
+        return [*zip(rows, await attempt(partial(score_rows, batcher, parsed, run, is_table=True)), strict=True)]
     except ApiError as error:
         if is_first:
             raise
-        return [(_TableRow(cells, None), {"error": str(error)}) for cells, _ in read]
-    return [(each, {"warning": _NOTHING_FOUND} if each.row is None else next(scored)) for each in window]
+        failed: Result = {"error": str(error)}
+        return [(_TableRow(cells, failed), failed) for cells, _ in window]

@@ -16,9 +16,8 @@ from random import Random
 from pssa.data.english import looks_plural
 from pssa.data.example import Example
 from pssa.stress.draft import Draft, append, ends_sentence
-from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name, words_of
+from pssa.stress.lexicon import SIGNS, find_opinion_word, lines_of, words_by_name, words_of
 from pssa.stress.negation import INTENSIFIERS
-from pssa.stress.opinions import SIGNS
 
 _BE = ("is", "was", "are", "were")
 _DETERMINERS = ("the", "their", "its", "our", "my", "this")

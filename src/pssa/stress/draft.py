@@ -12,7 +12,7 @@ from pssa.data.tokenize import Span, split_on_space, tokenize
 Edits = Mapping[int, tuple[str, ...]]  # what stands in the place of a word, by its number; nothing: the word is dropped
 
 _SPACED_MARK = re.compile(r"\s[.,!?;:'](?:\s|$)")
-_ARTICLES = {"a": "an", "an": "a"}
+_ARTICLES = ("a", "an")
 _VOWELS = tuple("aeiou")
 _LIKE_CONSONANTS = ("uni", "use", "usu", "usa", "eu", "one", "once", "ute")
 _LIKE_VOWELS = ("hour", "honest", "honor", "honour", "heir")
@@ -46,26 +46,24 @@ def apply(example: Example, edits: Edits) -> Draft | None:
     if any(start <= word < end for word in edits):
         return None
     edits = _fix_articles(example, edits)
-    pieces: list[str] = []
-    length, last = 0, 0  # of the pieces; end of the last word of the original
-    aspect = [0, 0]
+    made, last = "", 0  # the text so far; end of the last word of the original
+    places = [0, 0]
     for number, (first, after) in enumerate(example.spans):
-        gap, word = example.text[last:first], example.text[first:after]
-        new = edits.get(number, (word,))
-        text = " ".join(new)
+        word = example.text[first:after]
+        text = " ".join(edits.get(number, (word,)))
         if number in edits and len(word) > 1 and word.isupper():
             text = text.upper()
         elif number in edits and word[:1].isupper():
             text = text[:1].upper() + text[1:]
-        gap = gap if text and (number == 0 or length) else ""
-        pieces += [gap, text]
+        if text and (number == 0 or made):
+            made += example.text[last:first]
         if number == start:
-            aspect[0] = length + len(gap)
-        length += len(gap) + len(text)
+            places[0] = len(made)
+        made += text
         if number == end - 1:
-            aspect[1] = length
+            places[1] = len(made)
         last = after
-    return Draft("".join([*pieces, example.text[last:]]), (aspect[0], aspect[1]))
+    return Draft(made + example.text[last:], (places[0], places[1]))
 
 
 def append(example: Example, clause: str) -> Draft:
@@ -97,23 +95,13 @@ def _fix_articles(example: Example, edits: Edits) -> Edits:
     fixed = dict(edits)
     words = [word.lower() for word in example.words]
     for number, new in edits.items():
-        before = number - 1
-        if (
-            new
-            and before >= 0
-            and before not in edits
-            and words[before] in _ARTICLES
-            and new[0].lower() != words[number]
-        ):
-            article = "an" if sounds_like_vowel(new[0]) else "a"
-            if article != words[before]:
-                fixed[before] = (article,)
+        before = words[number - 1] if number else ""
+        if new and before in _ARTICLES and number - 1 not in edits and new[0].lower() != words[number]:
+            fixed[number - 1] = ("an" if sounds_like_vowel(new[0]) else "a",)
     return fixed
 
 
 def sounds_like_vowel(word: str) -> bool:
     """Return whether `an` goes before the word."""
     word = word.lower()
-    if word.startswith(_LIKE_VOWELS):
-        return True
-    return word.startswith(_VOWELS) and not word.startswith(_LIKE_CONSONANTS)
+    return word.startswith(_LIKE_VOWELS) or (word.startswith(_VOWELS) and not word.startswith(_LIKE_CONSONANTS))

@@ -19,9 +19,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-NEGATION = "not"
-_NOTHING = "-"
-_SIGNS = {"+": 1, "-": -1, "(+)": 1, "(-)": -1, "?": 0}
+SIGNS = {"positive": 1, "negative": -1}  # of labels
+_NEGATION, _NOTHING = "not", "-"
+_MARKS = {"+": 1, "-": -1, "(+)": 1, "(-)": -1, "?": 0}
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OpinionWord:
     @property
     def is_only_negated(self) -> bool:
         """Whether a negation alone reverses it."""
-        return self.antonym == (NEGATION,)
+        return self.antonym == (_NEGATION,)
 
 
 def find_opinion_word(word: str, *, is_marked: bool = False) -> OpinionWord | None:
@@ -72,7 +72,7 @@ def _opinions() -> dict[str, OpinionWord]:
     found = {}
     for word, sign, antonym in _rows("opinions.tsv"):
         words = () if antonym == _NOTHING else tuple(antonym.split())
-        found[word] = OpinionWord(_SIGNS[sign], words, sign not in "+-")
+        found[word] = OpinionWord(_MARKS[sign], words, sign not in "+-")
     return found
 
 

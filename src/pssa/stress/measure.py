@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from pssa.data.validation import brief_repr
@@ -84,14 +85,9 @@ def compare_all_right(first: StressResult, second: StressResult) -> float:
 
 def choose_mistakes(mistakes: Sequence[Variant], most: int) -> list[Variant]:
     """Choose mistakes to show, taking the kinds in turn, the shortest texts of each first."""
-    by_kind = {
-        kind: sorted(
-            (each for each in mistakes if each.kind == kind), key=lambda each: (len(each.example.text), each.index)
-        )
-        for kind in KINDS
-    }
-    ranked = [(place, number, each) for number, kind in enumerate(KINDS) for place, each in enumerate(by_kind[kind])]
-    return [each for _, _, each in sorted(ranked, key=lambda item: item[:2])[:most]]
+    shortest = sorted(mistakes, key=lambda each: (len(each.example.text), each.index))
+    by_kind = [[each for each in shortest if each.kind == kind] for kind in KINDS]
+    return [each for turn in zip_longest(*by_kind) for each in turn if each is not None][:most]
 
 
 def _share(values: Sequence[bool]) -> float:

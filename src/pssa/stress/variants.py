@@ -24,9 +24,8 @@ from pssa.data.example import Corpus, Example
 from pssa.data.validation import brief_repr
 from pssa.stress.clauses import ClausePool, add_neutral
 from pssa.stress.draft import Draft, apply
-from pssa.stress.lexicon import is_listed
-from pssa.stress.opinions import SIGNS, Marks, find_opinions
-from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
+from pssa.stress.lexicon import SIGNS, is_listed
+from pssa.stress.opinions import OPPOSITE, Marks, find_opinions, reverse_others, reverse_target
 
 # Version of the variants: raised when the same data would give others, so that old measurements are not mixed with new ones.
 VERSION = 1

@@ -109,12 +109,8 @@ def _locate(values: dict[str, Any]) -> Span:
     aspect, start, end = values["aspect"], values["from"], values["to"]
     if 0 <= start < end and values["text"][start:end] == aspect:
         return start, end
-    if not aspect.strip():
-        raise InputError("`aspect` is empty; expected that of the instance")
     found = find_occurrences(values["text"], aspect)
     if len(found) > 1:
-        places = ", ".join(f"{first}-{last}" for first, last in found[:5])
-        raise InputError(
-            f"aspect {shorten(aspect)} is not at {start}-{end} and occurs {len(found)} times ({places}); correct `from` and `to`"
-        )
+        where = f"is not at {start}-{end} and occurs {len(found)} times"
+        raise InputError(f"aspect {shorten(aspect)} {where}; correct `from` and `to`")
     return found[0]

@@ -19,7 +19,7 @@ from typing import Any
 
 from pssa.data.evidence import Finding
 from pssa.data.files import acquire_lock, open_regular, sync_folder
-from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, parsers_of, text
+from pssa.data.validation import Parser, integer, parse_fields, parse_object, parsers_of, text
 from pssa.errors import InputError, RunError
 
 _VERSION = 1
@@ -43,8 +43,11 @@ class LogEntry:
     undoes: int | None = None  # number of the change that this one takes back
 
 
-_FINDING = optional(object_of(parsers_of(Finding)))
-_ENTRY = parsers_of(LogEntry, before=_FINDING, after=_FINDING)
+def _finding(value: Any, name: str) -> Finding | None:
+    return None if value is None else Finding(**parse_fields(value, name, parsers_of(Finding)))
+
+
+_ENTRY = parsers_of(LogEntry, before=_finding, after=_finding)
 
 
 class ReviewLog:
@@ -110,29 +113,13 @@ class ReviewLog:
         for line, raw in enumerate(content[: self._end].split(b"\n")[:-1], 1):
             try:
                 record = parse_object(raw.decode())
+                if line == 1:
+                    _check_header(record, digest)
+                else:
+                    self.entries.append(_entry(record, line - 1))
             except (UnicodeDecodeError, InputError) as error:
                 fault = error.message if isinstance(error, InputError) else "is not UTF-8"
-                raise InputError.at(self.path, line, f"{fault}; restore it, or move the log away") from None
-            try:
-                if line == 1:
-                    begun = parse_fields(record, "", _HEADER)
-                    if begun["review"] != _VERSION:
-                        what = f"has version {begun['review']}; this program reads version {_VERSION} only"
-                        raise InputError(what)
-                    if begun["evidence"] != digest:
-                        what = f"is the log of another evidence file (sha256 {begun['evidence'][:12]}, given {digest[:12]})"
-                        advice = "restore that file, or move the log away to start a new review"
-                        raise InputError(f"{what}; {advice}")
-                    continue
-                values = parse_fields(record, "", _ENTRY)
-                if values["number"] != line - 1:
-                    what = f"has the number {values['number']}; expected {line - 1}, since no line may be missing"
-                    raise InputError(what)
-                sides = ("before", "after")
-                found = {side: None if values[side] is None else Finding(**values[side]) for side in sides}
-                self.entries.append(LogEntry(**values | found))
-            except InputError as error:
-                raise InputError.at(self.path, line, error.message) from None
+                raise InputError.at(self.path, line, f"{fault}; restore the file, or move the log away") from None
 
     def _write(self, record: dict[str, Any]) -> None:
         line = _to_line(record)
@@ -153,6 +140,21 @@ class ReviewLog:
                 os.ftruncate(self._descriptor, self._end)
             raise RunError(f"{self.path} cannot be written, so nothing was changed: {error.strerror}") from error
         self._end += len(line)
+
+
+def _check_header(record: dict[str, Any], digest: str) -> None:
+    begun = parse_fields(record, "", _HEADER)
+    if begun["review"] != _VERSION:
+        raise InputError(f"has version {begun['review']}; this program reads version {_VERSION} only")
+    if begun["evidence"] != digest:
+        raise InputError(f"is the log of another evidence file (sha256 {begun['evidence'][:12]}, given {digest[:12]})")
+
+
+def _entry(record: dict[str, Any], number: int) -> LogEntry:
+    values = parse_fields(record, "", _ENTRY)
+    if values["number"] != number:
+        raise InputError(f"has the number {values['number']}; expected {number}, since no line may be missing")
+    return LogEntry(**values)
 
 
 def _to_line(record: dict[str, Any]) -> bytes:

@@ -20,7 +20,7 @@ from pssa.errors import InputError
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.logs import AccessLog, log_to_stdout
+from pssa.serve.monitoring import AccessLog, log_to_stdout
 from pssa.serve.review.session import Review
 
 

@@ -1,4 +1,6 @@
-"""Logs: what the service reports, and who read or changed what, as lines or as JSON, without texts.
+"""Monitoring: logs of what the service reports and of who read or changed what, without texts, and metrics for Prometheus.
+
+A line of the access log, and one in JSON:
 
 2026-01-31T09:30:00.123+00:00 127.0.0.1 POST /v1/predict 200 4.2 ms
 {"time":"2026-01-31T09:30:00.123+00:00","client":"127.0.0.1","method":"POST","path":"/v1/evidence/changes","status":200,
@@ -12,12 +14,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from starlette.types import Scope
 
 from pssa.data.files import open_regular
@@ -25,7 +28,9 @@ from pssa.errors import InputError
 
 LogFormat = Literal["lines", "json"]
 _MAX_PATH = 200  # characters that are logged
-_QUIET_SECONDS = 60.0  # between two reports that the log cannot be written
+_QUIET_SECONDS = 60.0  # between two reports of the same fault
+_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +58,19 @@ def log_to_stdout(style: LogFormat) -> Iterator[None]:
         logging.getLogger().removeHandler(handler)
 
 
+class RareReport:
+    """Logs an error once a minute at most, however often it occurs."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log, self._last = log, -_QUIET_SECONDS
+
+    def __call__(self, message: str, *values: object) -> None:
+        """Log the error, unless it was logged a moment ago."""
+        if time.monotonic() - self._last >= _QUIET_SECONDS:
+            self._last = time.monotonic()
+            self._log.error(message, *values)
+
+
 class AccessLog:
     """A log of requests, open for appending; only its owner can read its file.
 
@@ -62,7 +80,7 @@ class AccessLog:
 
     def __init__(self, path: Path, style: LogFormat = "json") -> None:
         self._path, self._style = path, style
-        self._reported = -_QUIET_SECONDS
+        self._report = RareReport(_log)
         self._is_stdout = str(path) == "-"
         if self._is_stdout:
             self._descriptor = sys.stdout.fileno()
@@ -98,9 +116,7 @@ class AccessLog:
         try:
             os.write(self._descriptor, line.encode() + b"\n")
         except OSError as error:  # a full disk must not stop the service
-            if time.monotonic() - self._reported >= _QUIET_SECONDS:
-                self._reported = time.monotonic()
-                _log.error("%s cannot be written: %s", self._path, error.strerror)
+            self._report("%s cannot be written: %s", self._path, error.strerror)
 
     def close(self) -> None:
         """Close the file."""
@@ -111,3 +127,35 @@ class AccessLog:
 def now(seconds: float | None = None) -> str:
     """Return the time as logs write it: the present one, or that of a record."""
     return datetime.fromtimestamp(time.time() if seconds is None else seconds, UTC).isoformat(timespec="milliseconds")
+
+
+class Metrics:
+    """Counters of one service, in their own registry so that several services can share a process.
+
+    :param waiting: returns the number of aspects that wait.
+    """
+
+    def __init__(self, waiting: Callable[[], int]) -> None:
+        self._registry = own = CollectorRegistry()
+        self._requests = Counter("pssa_requests", "Responses by route and status.", ("route", "status"), registry=own)
+        self._seconds = Histogram(
+            "pssa_request_seconds", "Time from request to response.", ("route",), buckets=_SECONDS, registry=own
+        )
+        self._batches = Histogram("pssa_batch_size", "Aspects scored together.", buckets=_SIZES, registry=own)
+        self._items = Counter("pssa_items", "Aspects scored, by kind of request.", ("kind",), registry=own)
+        Gauge("pssa_queue_depth", "Aspects waiting.", registry=own).set_function(waiting)
+        ProcessCollector(registry=own)
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request; `route` is the pattern of its path, of which there are few."""
+        self._requests.labels(route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def batch(self, kind: str, size: int) -> None:
+        """Count a batch of aspects."""
+        self._batches.observe(size)
+        self._items.labels(kind).inc(size)
+
+    def text(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self._registry)
