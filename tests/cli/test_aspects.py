@@ -42,27 +42,6 @@ def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.Ca
     assert "29 sentences" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--encoder", "x", "--vectors", "y"], "--vectors"),
-        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--method", "kt"], "method"),
-        (["--model", "tagger", "--train", "ONE", "--out", "OUT"], "--group"),
-        (["--train", "ONE", "--out", "OUT", "--group"], "--group"),
-        (["--resume", "OUT", "--group"], "--group"),
-    ],
-)
-def test_bad_usage_is_refused(
-    tmp_path: Path, data: Path, options: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = tmp_path / "one.csv"
-    one.write_text("text,aspect,label\nNice staff,staff,positive\n")
-    paths = {"DATA": str(data), "OUT": str(tmp_path / "OUT"), "ONE": str(one)}
-    assert main(["train", *(paths.get(option, option) for option in options)]) == 2
-    assert named in capsys.readouterr().err
-    assert not (tmp_path / "OUT").exists()
-
-
 @pytest.mark.slow
 def test_find_writes_rows_and_counts(tagger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").write_text("review\nThe screen is great.\nNever again!\n")

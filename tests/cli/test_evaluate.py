@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ import pssa
 from pssa.cli import main
 from pssa.data.example import Corpus
 from pssa.display import p_value, percent, points
-from pssa.runs.evaluate import compare, evaluate
 from pssa.runs.explain import trust
 
 
@@ -23,30 +21,6 @@ def other(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Pa
     out = tmp_path_factory.mktemp("runs") / "other"
     assert main(["train", *tiny, "--epochs", "12", "--out", str(out)]) == 0
     return out
-
-
-@pytest.mark.slow
-def test_scores_are_one_json_object(command: Command, run: Path, data: Path, held_out: Corpus) -> None:
-    found = command("evaluate", run, "--data", data, "--json").json
-    expected = evaluate(pssa.load(run), held_out).scores
-    assert found["instances"] == 40
-    assert (found["accuracy"], found["macro_f1"]) == (expected.accuracy, expected.macro_f1)
-    assert set(found["per_class"]) == {"positive", "negative", "neutral"}
-    assert {"misleading", "plain"} <= set(found["slices"])
-    assert "p_accuracy" not in found
-
-
-@pytest.mark.slow
-def test_two_runs_are_compared(command: Command, run: Path, other: Path, data: Path, held_out: Corpus) -> None:
-    words = ("--versus", run, "--seed", "3")
-    found = command("evaluate", other, "--data", data, *words, "--json").json
-    results = [evaluate(pssa.load(path), held_out) for path in (other, run)]
-    bootstrap, p_mcnemar = compare(results[0], results[1], resamples=1000, seed=3)
-    assert found["p_accuracy"] == bootstrap.p_accuracy
-    assert found["p_macro_f1"] == bootstrap.p_macro_f1
-    assert found["p_mcnemar"] == p_mcnemar
-    assert found["versus"]["accuracy"] == results[1].scores.accuracy
-    assert (found["resamples"], found["accuracy"]) == (1000, results[0].scores.accuracy)
 
 
 def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
@@ -125,17 +99,6 @@ def test_people_get_tables_of_trust_that_fit_80_columns(
     assert tables.count("..") == len(re.findall(r"-?\d+\.\d+\.\.-?\d+\.\d+ ", tables)) > 0
 
 
-def test_saliencies_that_cannot_be_judged_are_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    asked = command("evaluate", run, "--data", data, "--saliency", "attention,self_attention").refusal
-    assert "saliency 'self_attention' cannot explain model memnet" in asked
-    words = ("--faithfulness", "--evidence", tmp_path / "nowhere.tsv")
-    assert "nowhere.tsv: does not exist" in command("evaluate", run, "--data", data, *words).refusal
-    empty = tmp_path / "empty.tsv"
-    empty.write_text("s_id\tsentence\ttarget_tags\topinion_words_tags\n")
-    refusal = command("evaluate", run, "--data", data, "--evidence", empty).refusal
-    assert "marks no opinion words of these instances" in refusal
-
-
 def test_triplets_are_scored_as_whole_texts_too_and_what_was_dropped_is_told(
     command: Command, run: Path, tmp_path: Path
 ) -> None:
@@ -162,31 +125,6 @@ def test_a_run_that_finds_aspects_is_scored_on_whole_sentences_of_xml(command: C
     assert (spans["gold"], spans["labelled"]["gold"]) == (1, 1)
     assert spans["labelled"]["right"] == spans["right"] == 1
     assert "with the right label: precision 100" in command(*words).out
-
-
-def test_a_run_of_other_labels_is_not_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    other = shutil.copytree(run, tmp_path / "other")
-    (other / "model.json").write_text((run / "model.json").read_text().replace('"positive"', '"good"'))
-    refusal = command("evaluate", run, "--data", data, "--versus", other).refusal
-    assert f"{other} has other labels, good, negative, neutral, than {run}" in refusal
-
-
-@pytest.mark.slow
-def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    assert "is not a run" in command("evaluate", tmp_path, "--data", data).refusal
-    assert "does not exist" in command("evaluate", run, "--data", tmp_path / "nowhere.csv").refusal
-    assert "is not a run" in command("evaluate", run, "--data", data, "--versus", tmp_path).refusal
-    other = tmp_path / "other.csv"
-    other.write_text("text,aspect,label\na screen,screen,good\n")
-    known = f"unknown label 'good'; {run} knows positive, negative, neutral: relabel the data"
-    assert known in command("evaluate", run, "--data", other).refusal
-    other.write_text("text,aspect,label\na screen,screen,conflict\n")
-    kept = command("evaluate", run, "--data", other, "--conflict", "keep").refusal
-    assert "the data has the label 'conflict', and the run knows positive, negative, neutral; relabel" in kept
-    assert "--labels" in command("evaluate", run, "--data", data, "--labels", "good,bad").refusal
-    no_label = tmp_path / "unlabelled.csv"
-    no_label.write_text("text,aspect\na screen,screen\n")
-    assert "line 2: no `label`" in command("evaluate", run, "--data", no_label).refusal
 
 
 def test_instances_known_from_the_training_are_told(

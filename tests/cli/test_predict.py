@@ -117,16 +117,6 @@ def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped_and_words_sc
     assert [word["word"] for word in row["explanation"]["words"]] == row["review"].split()
 
 
-def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    output = ("--output", tmp_path / "out.jsonl")
-    assert "is not a run" in command("predict", tmp_path, "--input", source, *output).refusal
-    assert "does not exist" in command("predict", run, "--input", tmp_path / "nowhere.csv", *output).refusal
-    assert "name ending in" in command("predict", run, "--input", source, "--output", tmp_path / "o.xml").refusal
-    refusal = command("predict", run, "--input", source, *output, "--batch-size", "0").refusal
-    assert "--batch-size is 0; it must be at least 1" in refusal
-    assert list(tmp_path.iterdir()) == [source]
-
-
 def test_bad_rows_can_be_skipped(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
     with source.open("a") as handle:
         handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
@@ -183,23 +173,6 @@ def test_an_output_without_a_part_is_left_as_it_is(command: Command, run: Path, 
 def interrupt(progress: Progress) -> None:
     if progress.rows:
         raise KeyboardInterrupt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (("--engine", "spark"), "--engine is 'spark'; it can be local or ray"),
-        (("--workers", "0"), "--workers is 0; it must be at least 1"),
-        (("--engine", "ray", "--workers", "0"), "--workers is 0; it must be at least 1"),
-        (("--errors", "ignore"), "--errors is 'ignore'; it can be fail or skip"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(
-    command: Command, run: Path, source: Path, tmp_path: Path, words: tuple[str, ...], what: str
-) -> None:
-    assert what in command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl", *words).refusal
-    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_progress_tells_rows_their_speed_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

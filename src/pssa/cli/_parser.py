@@ -15,11 +15,11 @@ from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
 from pssa.runs.settings import Config
 
-FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit codes
+DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143  # exit codes
 EXAMPLES = "examples:\n"
 _OF_FILES = ("--input", "--data", "--train")  # options of the file that a command is about
 
-Command: TypeAlias = Callable[[argparse.Namespace], int]
+Command: TypeAlias = Callable[[argparse.Namespace], int | None]  # an exit code, or None if all went well
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -33,6 +33,7 @@ def run_path(given: str) -> Path:
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "N": int,
+    "X": float,
     **dict.fromkeys(("FILE", "DIR", "TSV"), Path),
     **dict.fromkeys(("RUN", "RUN2"), run_path),
 }

@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser.add_argument_group("rows without aspects"), *FINDING)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Write a self-contained HTML page about reviews: what customers talk about, what they like and dislike, which words
     say so, how sure that is, and how it differs over time and between groups.
 
@@ -70,7 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_summary(job, summary)
         if writes_groups:
             say(f"{job.groups}: groups of aspects; edit them, then run the same command with --force")
-    return 0
 
 
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:

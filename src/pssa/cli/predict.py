@@ -35,7 +35,7 @@ def add_parser(commands: Commands) -> None:
     finding = parser.add_argument_group("rows without aspects")
     add_shared(finding, *FINDING)
     option(finding, "--keep-empty", "write a row without label for a text without aspects")
-    option(finding, "--min-score X", "least score of an aspect that is found", type=float)
+    option(finding, "--min-score X", "least score of an aspect that is found")
     option(finding, "--mentions", "label aspects that are named without an opinion too")
     group = parser.add_argument_group("scoring")
     add_shared(group, "abstain", "abstain_risk")
@@ -48,7 +48,7 @@ def add_parser(commands: Commands) -> None:
     option(group, "--engine NAME", "local, or ray for a Ray cluster", "local")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Label every row of one or more files of any size, in order and in bounded memory. A row without an aspect
     becomes one row for each aspect found in its text.
 
@@ -78,7 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     with job_progress("predict", job) as observer:
         summary = predict(job, engine, observer)
     print_job(job, summary, summary.as_dict(), _summary_lines(job, summary), as_json=arguments.json)
-    return 0
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
