@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pssa
 from pssa.cli import main
 from pssa.data.example import Corpus
 from pssa.display import p_value, percent, points
+from pssa.runs.evaluate import compare, evaluate
 from pssa.runs.explain import trust
 
 
@@ -21,6 +23,24 @@ def other(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Pa
     out = tmp_path_factory.mktemp("runs") / "other"
     assert main(["train", *tiny, "--epochs", "12", "--out", str(out)]) == 0
     return out
+
+
+@pytest.mark.slow
+def test_two_runs_are_compared(command: Command, run: Path, other: Path, data: Path, held_out: Corpus) -> None:
+    words = ("evaluate", other, "--data", data, "--versus", run, "--seed", "3")
+    found, out = command(*words, "--json").json, command(*words).out
+    results = [evaluate(pssa.load(path), held_out) for path in (other, run)]
+    bootstrap, p_mcnemar = compare(results[0], results[1], resamples=1000, seed=3)
+    expected = results[0].scores.as_dict() | bootstrap.as_dict() | {"p_mcnemar": p_mcnemar}
+    assert {name: found[name] for name in expected} == json.loads(json.dumps(expected))
+    assert found["versus"] == json.loads(json.dumps(results[1].scores.as_dict()))
+    assert {"misleading", "plain"} <= set(found["slices"])
+    for name, label in (("accuracy", "accuracy"), ("macro_f1", "macro-F1")):
+        low, high = found[f"{name}_interval"]
+        gain, p = points(found[f"{name}_difference"]), p_value(found[f"p_{name}"])
+        assert f"  difference in {label} {gain}, 95 % interval {100 * low:+.1f} to {points(high)}, {p}\n" in out
+    assert f"versus {run}: accuracy {percent(found['versus']['accuracy'])}, macro-F1 " in out
+    assert f"{other} is no better than {run}" in out
 
 
 def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
@@ -36,18 +56,6 @@ def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
         "p = 1.000",
     ):
         assert part in result.out
-
-
-@pytest.mark.slow
-def test_people_are_told_what_is_compared(command: Command, run: Path, other: Path, data: Path) -> None:
-    words = ("evaluate", other, "--data", data, "--versus", run)
-    found, out = command(*words, "--json").json, command(*words).out
-    for name, label in (("accuracy", "accuracy"), ("macro_f1", "macro-F1")):
-        low, high = found[f"{name}_interval"]
-        gain, p = points(found[f"{name}_difference"]), p_value(found[f"p_{name}"])
-        assert f"  difference in {label} {gain}, 95 % interval {100 * low:+.1f} to {points(high)}, {p}\n" in out
-    assert f"versus {run}: accuracy {percent(found['versus']['accuracy'])}, macro-F1 " in out
-    assert f"{other} is no better than {run}" in out
 
 
 @pytest.mark.slow

@@ -75,14 +75,6 @@ def test_a_file_may_name_the_data(command: Command, tiny: Tiny, run: Path, tmp_p
     )
 
 
-def test_a_model_without_attention_can_be_mined(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    path = tmp_path / "evidence.jsonl"
-    words = ("--model", "tnet", "--set", "hidden=4", "--set", "filters=4", "--iterations", "1", "--out", path)
-    assert command("evidence", "mine", *tiny, *words).code == 0
-    header = read_evidence(path).header
-    assert (header.model, header.saliency) == ("tnet", "gradient")
-
-
 def test_reading_vectors_is_shown(
     command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -26,13 +29,57 @@ FILES = {
     "good.csv": "text,aspect,label\na screen,screen,good\n",
     "conflict.csv": "text,aspect,label\na screen,screen,conflict\n",
     "unlabelled.csv": "text,aspect\na screen,screen\n",
-    "aspect.jsonl": '{"text": "a screen", "aspect": "screen"}\n{"text": "a keyboard", "aspect": "screen"}\n',
+    "keyboard.jsonl": '{"text": "a screen", "aspect": "screen"}\n{"text": "a keyboard", "aspect": "screen"}\n',
     "aspects.jsonl": '{"text": "a screen", "aspects": [{"from": 2, "to": 8}]}\n' * 10,
     "empty.csv": "text,aspect,label\n",
     "unmarked.tsv": "s_id\tsentence\ttarget_tags\topinion_words_tags\n",
     "secret": "a-long-secret\n",
     "guessed": "x",
     **{f"token{number}": text for number, text in enumerate(("", " \n", "two words", "línea", "two\nlines"))},
+}
+
+ROW = {"text": "the menu is good", "aspect": "menu", "label": "positive"}
+CSV = "text,aspect,label\n" + "the menu is “good”,menu,positive\n" * 12
+XML = (
+    '<sentences><sentence id="1"><text>the menu is good</text><aspectTerms><aspectTerm term="menu" polarity="positive"'
+)
+XML += ' from="4" to="8"/></aspectTerms></sentence></sentences>\n'
+
+
+def with_row(**fields: object) -> bytes:
+    """JSON Lines whose eleventh row has these fields instead of its own."""
+    return (f"{json.dumps(ROW)}\n" * 10 + json.dumps(ROW | fields) + "\n").encode()
+
+
+MALFORMED: dict[str, bytes] = {
+    "half.xml": XML[: len(XML) // 2].encode(),
+    "twice.xml": (XML + XML).encode(),
+    "tag.xml": XML.replace("</text>", "</txt>").encode(),
+    "entity.xml": XML.replace("good", "&good;").encode(),
+    "bomb.xml": b'<!DOCTYPE s [<!ENTITY a "ha">]>' + XML.replace("good", "&a;").encode(),
+    "no-label.xml": XML.replace(' polarity="positive"', "").encode(),
+    **{f"empty.{ending}": b"" for ending in ("csv", "tsv", "xml", "json", "jsonl", "ndjson", "raw", "seg", "txt")},
+    "blank.txt": b"\n \n",
+    "column.csv": CSV.replace("aspect", "term").encode(),
+    "column.jsonl": json.dumps({"text": "the menu is good", "label": "positive"}).encode(),
+    "label.jsonl": with_row(label="positive negative"),
+    "aspect.jsonl": with_row(aspect="m\u0435nu"),
+    **{
+        f"offsets-{n}.jsonl": with_row(**{"from": given, "to": 8}) for n, given in enumerate((-1, 9, "four", 4.5, True))
+    },
+    "windows.csv": CSV.encode("cp1252"),
+    "utf16.csv": codecs.BOM_UTF16_LE + CSV.encode("utf-16-le"),
+    "utf32.csv": CSV.encode("utf-32"),
+    "latin.raw": "le $T$ est très bon\nmenu\n1\n".encode("latin-1") * 12,
+    "image.csv": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
+    "packed.jsonl": gzip.compress(with_row()),
+    "cut.csv.gz": gzip.compress(CSV.encode())[:-20],
+    "plain.csv.gz": CSV.encode(),
+    "cut.parquet": b"PAR1" + bytes(range(256)) * 20,
+}
+VECTORS = {
+    f"vectors{number}.txt.gz": gzip.compress(b"some 1 2 3\n" * 7 + row + b"\nlast 1 2 3\n")
+    for number, row in enumerate((b"word 0.1 0.2", b"word", b"word 1 2 3 word 4 5", b"word\t1\t2\t3"))
 }
 
 REFUSED = [
@@ -133,7 +180,7 @@ REFUSED = [
     (f"{EXPLAIN} --limit 0", "--limit is 0; it must be at least 1"),
     ("explain run --text 'caf\udce9 screen' --aspect screen", "--text is not UTF-8"),
     ("explain run --input nowhere.csv", "does not exist"),
-    ("explain run --input aspect.jsonl", "aspect.jsonl, line 2: aspect 'screen' is not in"),
+    ("explain run --input keyboard.jsonl", "keyboard.jsonl, line 2: aspect 'screen' is not in"),
     ("predict . --input data.jsonl --output new.jsonl", "is not a run"),
     (f"{PREDICT} --input nowhere.csv", "does not exist"),
     (f"{PREDICT} --output o.xml", "name ending in"),
@@ -206,6 +253,13 @@ REFUSED = [
     (f"{SERVE} --token-file guessed", "can be guessed"),
     (f"{SERVE} --host 0.0.0.0 --no-token", "--allow-host NAME"),
     (f"{SERVE} --host 0.0.0.0 --no-token --token-file secret", "--no-token contradicts"),
+    *((f"train --train {name} --out new", name) for name in MALFORMED),
+    *((f"{TRAIN} --vectors {name}", f"{name}, line 8: has") for name in VECTORS),
+    # A folder in place of a file.
+    *(
+        (f"{TRAIN} {option} reviews", "reviews")
+        for option in ("--train", "--dev", "--vectors", "--config", "--evidence")
+    ),
 ]
 
 
@@ -216,11 +270,14 @@ def folder(run: Path, train_file: Path, data: Path, tmp_path_factory: pytest.Tem
     shutil.copytree(run, folder / "run")
     other = shutil.copytree(run, folder / "other") / "model.json"
     other.write_text(other.read_text().replace('"positive"', '"good"'))
+    (folder / "reviews").mkdir()
     write_files(folder)  # evidence and its corpus
     shutil.copy(train_file, folder / "train.jsonl")
     shutil.copy(data, folder / "data.jsonl")
     for name, content in FILES.items():
         (folder / name).write_text(content, "utf-8")
+    for name, packed in (MALFORMED | VECTORS).items():
+        (folder / name).write_bytes(packed)
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import sys
@@ -31,9 +30,6 @@ def source(tmp_path: Path) -> Path:
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".csv":
-        with path.open(newline="") as handle:
-            return list(csv.DictReader(handle))
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -59,22 +55,6 @@ def test_people_can_tell_labels_from_counts_even_if_numbers(command: Command, mo
     )
 
 
-def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path) -> None:
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text('aspect,text,label\nscreen,"huge, the screen",neutral\nkeys,no keys,\n')
-    result = command("predict", run, "--input", source, "--output", target)
-    assert result.code == 0
-    assert f"{target}: 2 rows (" in result.out
-    rows = rows_of(target)
-    shares = ["probability_positive", "probability_negative", "probability_neutral"]
-    assert list(rows[0]) == ["aspect", "text", "gold", "label", *shares, "notes"]
-    assert [(row["text"], row["gold"]) for row in rows] == [("huge, the screen", "neutral"), ("no keys", "")]
-    assert sum(float(rows[0][name]) for name in shares) == pytest.approx(1)
-    again = tmp_path / "again.csv"
-    assert command("predict", run, "--input", target, "--output", again).code == 0
-    assert again.read_bytes() == target.read_bytes()
-
-
 def test_a_file_is_read_like_the_training_data_of_the_run(command: Command, run: Path, tmp_path: Path) -> None:
     source, trained = tmp_path / "in.csv", tmp_path / "trained"
     source.write_text("Review,Term\nhuge screen,screen\n")
@@ -91,17 +71,6 @@ def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp
     source.write_text("text,aspect\nscreen on screen,screen\n")
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.csv")
     assert "1 aspect occurs several times in the text; the first occurrence was taken" in result.out
-
-
-def test_an_existing_output_is_kept_unless_forced(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.jsonl"
-    target.write_text("older\n")
-    words = ("predict", run, "--input", source, "--output", target)
-    advice = f"{target} already exists; choose another --output, or replace it with --force"
-    assert advice in command(*words).refusal
-    assert target.read_text() == "older\n"
-    assert command(*words, "--force").code == 0
-    assert len(rows_of(target)) == 20
 
 
 @pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")
