@@ -43,23 +43,14 @@ def run(arguments: argparse.Namespace) -> None:
     from pssa.progress import RowProgress
 
     set_row_defaults(arguments, arguments.input)
+    names = ("out", "by", "date", "date_format", "table", "rows", "groups", "held_out", *ROWS)
     job = InsightsJob(
         inputs=tuple(arguments.input),
-        out=arguments.out,
         run=arguments.run_path,
-        by=arguments.by,
-        date=arguments.date,
-        date_format=arguments.date_format,
-        table=arguments.table,
-        rows=arguments.rows,
-        groups=arguments.groups,
-        held_out=arguments.held_out,
-        format=arguments.format,
-        columns=arguments.columns,
-        encoding=arguments.encoding,
         begin=begin_mode(arguments),
         finding=finding_options(arguments),
         scoring=Scoring(device=arguments.device),
+        **{name: getattr(arguments, name) for name in names},
     )
     writes_groups = job.groups is not None and not job.groups.exists()
     with RowProgress("insights") as bar:

@@ -59,19 +59,12 @@ def run(arguments: argparse.Namespace) -> None:
     from pssa.predict import Job, Scoring, predict
 
     set_row_defaults(arguments, arguments.input)
-    scoring = Scoring(
-        saliency=arguments.explain,
-        batch_size=arguments.batch_size,
-        device=arguments.device,
-        precision=arguments.precision,
-        abstain=arguments.abstain,
-        abstain_risk=arguments.abstain_risk,
-    )
+    names = ("batch_size", "device", "precision", "abstain", "abstain_risk")
     job = Job(
         run=arguments.run_path,
         **job_settings(arguments),
         escape_formulas=arguments.escape_formulas,
-        scoring=scoring,
+        scoring=Scoring(saliency=arguments.explain, **{name: getattr(arguments, name) for name in names}),
         finding=finding_options(arguments),
     )
     engine = _engine(arguments)

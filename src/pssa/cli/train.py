@@ -82,11 +82,15 @@ def run(arguments: argparse.Namespace) -> None:
     if was_finished and not arguments.json:
         print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
     if finds:
-        _print_tagger(out, read_tagger_metrics(out / FILE), as_json=arguments.json)
+        metrics, show = read_tagger_metrics(out / FILE), _print_tagger
     elif is_joint(out):
-        _print_joint(out, json.loads((out / FILE).read_bytes()), as_json=arguments.json)
+        metrics, show = json.loads((out / FILE).read_bytes()), _print_joint
     else:
-        _print_classifier(out, read_metrics(out / FILE), as_json=arguments.json)
+        metrics, show = read_metrics(out / FILE) | _count_evidence(out / "evidence.jsonl"), _print_classifier
+    if arguments.json:
+        print_json({"run": str(out), **metrics})
+    else:
+        show(out, metrics)
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
@@ -99,14 +103,25 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
             )
 
 
-def _print_joint(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+def _count_evidence(path: Path) -> dict[str, Any]:
+    """Return the number of words of each kind that a run was supervised with; nothing if it has no evidence."""
+    from pssa.data.evidence import KINDS
+    from pssa.data.evidence_file import read_evidence
+
+    if not path.is_file():
+        return {}
+    examples = read_evidence(path).examples
+    counts = {kind: sum(len(getattr(one, kind)) for one in examples) for kind in KINDS}
+    if not any(counts.values()):
+        warn_no_evidence(Config.from_toml(path.with_name("config.toml")), "nothing was supervised")
+    return {"evidence": str(path), **counts}
+
+
+def _print_joint(out: Path, metrics: dict[str, Any]) -> None:
     """Print what a joint model has learned from, how good it is on held-out texts, and the next commands."""
     from pssa.runs import load
     from pssa.runs.evaluate import describe_held_out
 
-    if as_json:
-        print_json({"run": str(out), **metrics})
-        return
     (dev,) = metrics["dev"]
     counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
     words = f"; {metrics['with_opinion_words']} of them with marked opinion words"
@@ -117,11 +132,8 @@ def _print_joint(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
     _print_next(out)
 
 
-def _print_tagger(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+def _print_tagger(out: Path, metrics: dict[str, Any]) -> None:
     """Print what a tagger has learned from, and how good it is."""
-    if as_json:
-        print_json({"run": str(out), **metrics})
-        return
     held_out = f"; held-out F1 {percent(metrics['dev']['f1'])}" if metrics["dev"] else ""
     data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
     say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
@@ -131,21 +143,8 @@ def _print_tagger(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
     say(f"\nNext:  pssa predict RUN --input FILE --output FILE --aspects-from {shlex.quote(str(out))}")
 
 
-def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+def _print_classifier(out: Path, metrics: dict[str, Any]) -> None:
     """Print what a classifier has learned from and its evidence, how good it is, and the next commands."""
-    from pssa.data.evidence import KINDS
-    from pssa.data.evidence_file import read_evidence
-
-    path, words = out / "evidence.jsonl", dict[str, Any]()
-    if path.is_file():
-        examples = read_evidence(path).examples
-        counts = {kind: sum(len(getattr(one, kind)) for one in examples) for kind in KINDS}
-        words = {"evidence": str(path), **counts}
-        if not any(counts.values()):
-            warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
-    if as_json:
-        print_json({"run": str(out), **metrics, **words})
-        return
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
     say(f"{out}: {instances}{dropped}; {epochs}; {metrics['parameters']:,} trained parameters")
@@ -154,8 +153,8 @@ def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> N
     if gate := metrics.get("gate"):
         scores = f"{percent(gate['with_evidence'])} with evidence, {percent(gate['without'])} without"
         say(f"held-out macro-F1 {scores}: trained {'with' if gate['supervised'] else 'without'} it")
-    if words:
-        say(f"{words['active']} active, {words['misleading']} misleading words in {path}")
+    if "evidence" in metrics:
+        say(f"{metrics['active']} active, {metrics['misleading']} misleading words in {metrics['evidence']}")
     _print_scores(out, metrics)
 
 
