@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.aspects.made_taggers import toy_sentences, toy_tagger
+from tests.cli.command import Command
 
 from pssa.cli import main
 
@@ -40,6 +41,12 @@ def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.Ca
     assert "24 aspects" in capsys.readouterr().out
     assert main(["train", "--resume", str(out)]) == 0
     assert "29 sentences" in capsys.readouterr().out
+
+
+def test_a_run_that_finds_and_labels_is_measured_like_a_tagger(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl").write_text('{"text": "The food was great.", "aspects": [{"from": 4, "to": 8}]}\n')
+    found = command("aspects", "evaluate", "starter", "--data", tmp_path / "data.jsonl", "--json").json
+    assert (found["gold"], found["found"], found["right"]) == (1, 1, 1)
 
 
 @pytest.mark.slow

@@ -154,3 +154,6 @@ def test_answers_that_are_withheld_are_reported(command: Command, run: Path, tmp
     assert (found["abstaining"]["coverage"], found["abstaining"]["accuracy"]) == (0.0, None)
     assert 0 <= found["calibration_error"] <= 1
     assert "all instances are uncertain" in command(*words).out
+    # A risk that all answers keep withholds none.
+    found = command(*words[:1], "starter", *words[2:4], "--abstain-risk", "0.9", "--json").json
+    assert found["abstaining"]["coverage"] == 1.0

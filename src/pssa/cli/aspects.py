@@ -43,9 +43,10 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     pssa aspects evaluate taggers/reviews --data test.xml
     pssa aspects evaluate taggers/reviews --data test.xml --json
     """
-    from pssa.aspects import evaluate_aspects, load_finder, read_sentences
+    from pssa.aspects import evaluate_aspects, read_sentences
+    from pssa.runs.loading import open_finder
 
-    finder = load_finder(arguments.tagger, device=arguments.device)
+    finder = open_finder(arguments.tagger, arguments.device)
     reading = {name: getattr(arguments, name) for name in (*ROWS, "group")}
     scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
     if arguments.json:

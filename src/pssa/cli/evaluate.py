@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from pssa.data.opinion_words import evidence_source
     from pssa.progress import StepProgress
-    from pssa.runs.evaluate import compare, count_train_overlap, evaluate
+    from pssa.runs.evaluate import compare, count_train_overlap, evaluate, measure_abstention
     from pssa.runs.explain import trust, trusted_saliencies
 
     classifiers = load_runs(arguments)
@@ -67,6 +67,9 @@ def run(arguments: argparse.Namespace) -> None:
     with StepProgress("evaluate") as step:
         step("scoring")
         results = [evaluate(classifier, corpus) for classifier in classifiers]
+        if arguments.abstain_risk is not None:  # also where the risk is so high that nothing is withheld
+            abstention = measure_abstention(results[0], classifiers[0].abstain_below)
+            results[0] = replace(results[0], abstention=abstention)
         test = compare(*results, resamples=1000, seed=arguments.seed) if len(results) > 1 else None
         reviews = _score_reviews(arguments, classifiers[0])
         step("measuring saliencies")

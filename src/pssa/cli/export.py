@@ -8,6 +8,7 @@ from pssa.cli._options import add_run, add_shared
 from pssa.cli._output import print_json, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
+from pssa.runs.run_names import run_name
 
 
 def add_parser(commands: Commands) -> None:
@@ -37,17 +38,17 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("pssa export needs --onnx FILE, --compact DIR or --hub OWNER/NAME")
     if arguments.private and arguments.hub is None:
         raise InputError("--private needs --hub OWNER/NAME; add it, or leave --private out")
-    run, lines = arguments.run_path, []
+    run, name, lines = arguments.run_path, run_name(arguments.run_path), []
     printed: dict[str, str | None] = {"run": str(run), "onnx": None, "compact": None, "hub": None}
     if arguments.onnx is not None:
         printed["onnx"] = str(export_onnx(run, arguments.onnx, force=arguments.force))
-        lines.append(f"{printed['onnx']}: the model of {run} as ONNX")
+        lines.append(f"{printed['onnx']}: the model of {name} as ONNX")
     if arguments.compact is not None:
         printed["compact"] = str(write_compact(run, arguments.compact))
-        lines.append(f"{printed['compact']}: a compact copy of {run}")
+        lines.append(f"{printed['compact']}: a compact copy of {name}")
     if arguments.hub is not None:
         printed["hub"] = push_to_hub(run, arguments.hub, private=arguments.private)
-        lines.append(f"{printed['hub']}: {run}")
+        lines.append(f"{printed['hub']}: {name}")
     if arguments.json:
         print_json(printed)
     else:
