@@ -84,6 +84,14 @@ def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path,
     assert "... and more" not in command("explain", run, "--input", source).out
 
 
+def test_a_run_that_judges_sentences_is_compared_in_the_whole_text(command: Command, run: Path) -> None:
+    text = "It came late. The screen is huge."
+    words = ("explain", "starter", "--text", text, "--aspect", "screen", "--versus", run, "--json")
+    found = command(*words).json
+    for (each,) in (found["explanations"], found["versus"]["explanations"]):
+        assert (each["text"], each["from"], len(each["words"])) == (text, 18, 9)
+
+
 def test_numbers_with_a_colon_are_words_where_they_stand_in_the_text(command: Command, run: Path) -> None:
     found = command("explain", run, "--text", TEXT, "--aspect", "10:30", "--aspect", "4:10", "--json").json
     assert [each["aspect"] for each in found["explanations"]] == ["10:30", "screen"]

@@ -168,6 +168,10 @@ REFUSED = [
     (f"{EVALUATE} --saliency attention,self_attention", "saliency 'self_attention' cannot explain model memnet"),
     (f"{EVALUATE} --faithfulness --evidence nowhere.tsv", "nowhere.tsv: does not exist"),
     (f"{EVALUATE} --evidence unmarked.tsv", "marks no opinion words of these instances"),
+    (
+        "evaluate starter --data data.jsonl --faithfulness",
+        "the model joint are not measured; train one such as --model",
+    ),
     ("explain run", "or --input FILE"),
     (f"{EXPLAIN} --input data.jsonl", "or --input FILE"),
     (f"explain run --text '{TEXT}'", "--text and --aspect go together"),

@@ -15,7 +15,7 @@ from pssa import saliency as saliencies
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.validation import brief_repr
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.evaluation import (
     Agreement,
     Correlation,
@@ -27,8 +27,9 @@ from pssa.evaluation import (
     measure_agreement,
     measure_faithfulness,
 )
-from pssa.runs.answers import Explanation, Question
+from pssa.runs.answers import Answer, Explanation, Question
 from pssa.runs.classifier import Classifier
+from pssa.runs.settings import Config
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
@@ -47,9 +48,9 @@ def explain(
     if not examples:
         return []
     if (runtime := classifier.runtime.in_torch) is None:
-        asked = [Question(example.text, (example.aspect_chars,)) for example in examples]
+        asked = [Question(example.text, (example.aspect_chars,), example.spans) for example in examples]
         answers = [answer for (answer,) in classifier.start(asked, reasons=True)()]
-        return [Explanation.of(each.text, answer, name) for each, answer in zip(examples, answers, strict=True)]
+        return [_on_all_words(*pair, name) for pair in zip(examples, answers, strict=True)]
     cut = runtime.featurizer.cut(examples)
     probabilities, scores = runtime.observe(cut, name, batch_size)
     answers = classifier.answers(examples, probabilities)
@@ -59,6 +60,13 @@ def explain(
         )
         for example, answer, row in zip(cut, answers, scores, strict=True)
     ]
+
+
+def _on_all_words(example: Example, answer: Answer, saliency: str) -> Explanation:
+    """Return the explanation of an answer that rests on one sentence; words of others have no share."""
+    known = {word.start: word.share for word in answer.words}
+    shares = tuple(known.get(start, 0.0) for start, _ in example.spans)
+    return Explanation(example.text, example.spans, example.aspect, shares, saliency, replace(answer, words=()))
 
 
 def require_usable(classifier: Classifier, name: str) -> str:
@@ -135,7 +143,13 @@ def trust(
 
 
 def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
+    """Return the saliencies to measure: those of `names`, or all cheap ones and the default.
+
+    :raises InputError: if one does not apply to the model, or none can be measured.
+    """
+    if classifier.runtime.in_torch is None:
+        alone = setting("model", Config().model)
+        raise InputError(f"saliencies of the model {classifier.name} are not measured; train one such as {alone}")
     if names:
         return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
     default, *others = classifier.saliencies
