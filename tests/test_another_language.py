@@ -1,4 +1,4 @@
-"""The recipe for another language: its commands work, in their order. The encoder is tiny and learns nothing."""
+"""The recipes for labels and for another language work as they are. The encoder is tiny and learns nothing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,25 @@ from pssa.cli import main
 from pssa.runs.input_profile import InputProfile
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "how-to" / "another-language.md"
+PAGES = ROOT / "docs" / "how-to"
 PUBLISHED = "FacebookAI/xlm-roberta-base"
 
 
-def commands() -> list[list[str]]:
-    """The commands of the page, without `pssa`."""
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+def commands(page: str) -> list[list[str]]:
+    """The commands of a page, without `pssa`."""
+    blocks = re.findall(r"```sh\n(.*?)```", (PAGES / page).read_text("utf-8"), re.DOTALL)
     return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
+
+
+def test_proposed_labels_become_tasks_and_answers_about_a_whole_text_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reviews.csv").write_text("text\nThe food was great.\nNever again!\n")
+    for words in commands("label-your-data.md"):
+        assert main(words) == 0, words
+    (task,) = json.loads(Path("tasks.json").read_text("utf-8"))
+    assert task["data"]["text"] == "The food was great."
 
 
 @pytest.mark.slow
@@ -35,7 +46,7 @@ def test_german_reviews_become_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
     Path("bewertungen.txt").write_text("\n".join(german + more), "utf-8")
     done = []
-    for words in commands():
+    for words in commands("another-language.md"):
         done.append(words[0])
         if words == ["data", "check", "export.json"]:
             label(Path("aufgaben.json"), Path("export.json"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.aspects.made_taggers import toy_sentences, toy_tagger
+from tests.cli.command import Command
 
 from pssa.cli import main
 
@@ -42,25 +43,10 @@ def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.Ca
     assert "29 sentences" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--encoder", "x", "--vectors", "y"], "--vectors"),
-        (["--model", "tagger", "--train", "DATA", "--out", "OUT", "--method", "kt"], "method"),
-        (["--model", "tagger", "--train", "ONE", "--out", "OUT"], "--group"),
-        (["--train", "ONE", "--out", "OUT", "--group"], "--group"),
-        (["--resume", "OUT", "--group"], "--group"),
-    ],
-)
-def test_bad_usage_is_refused(
-    tmp_path: Path, data: Path, options: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = tmp_path / "one.csv"
-    one.write_text("text,aspect,label\nNice staff,staff,positive\n")
-    paths = {"DATA": str(data), "OUT": str(tmp_path / "OUT"), "ONE": str(one)}
-    assert main(["train", *(paths.get(option, option) for option in options)]) == 2
-    assert named in capsys.readouterr().err
-    assert not (tmp_path / "OUT").exists()
+def test_a_run_that_finds_and_labels_is_measured_like_a_tagger(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl").write_text('{"text": "The food was great.", "aspects": [{"from": 4, "to": 8}]}\n')
+    found = command("aspects", "evaluate", "starter", "--data", tmp_path / "data.jsonl", "--json").json
+    assert (found["gold"], found["found"], found["right"]) == (1, 1, 1)
 
 
 @pytest.mark.slow

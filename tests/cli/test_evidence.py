@@ -76,17 +76,6 @@ def test_show_selects_examples(path: Path, command: Command, which: tuple[str, s
     assert shown["examples"][0]["shown"] == "Huge[+1] [wine list], but[-4] slow"
 
 
-@pytest.mark.parametrize(
-    ("which", "said"),
-    [
-        (("--id", "c"), "has no example 'c'"),
-        (("--word", "slow"), "has no finding 'slow'"),
-    ],
-)
-def test_show_refuses_what_is_not_there(path: Path, command: Command, which: tuple[str, str], said: str) -> None:
-    assert said in command("evidence", "show", path, *which).refusal
-
-
 def test_show_counts_what_it_leaves_out_and_other_files_are_refused(
     path: Path, tmp_path: Path, command: Command
 ) -> None:
@@ -116,11 +105,6 @@ def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, command: Com
     assert path.read_bytes() == before
     assert command("evidence", "edit", path, "--out", path, "--force", "--flip", "but").code == 0
     assert read_evidence(path).header.edits == ("flip 'but': 1 changed",)
-
-
-def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, command: Command) -> None:
-    assert "--keep" in command("evidence", "edit", path, "--out", tmp_path / "out.jsonl").refusal
-    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_diff_names_the_words_that_differ(path: Path, tmp_path: Path, command: Command) -> None:

@@ -84,10 +84,12 @@ def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path,
     assert "... and more" not in command("explain", run, "--input", source).out
 
 
-def test_a_bad_row_is_named_by_its_line(command: Command, run: Path, source: Path) -> None:
-    with source.open("a") as handle:
-        handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
-    assert "in.jsonl, line 6: aspect 'screen' is not in" in command("explain", run, "--input", source).refusal
+def test_a_run_that_judges_sentences_is_compared_in_the_whole_text(command: Command, run: Path) -> None:
+    text = "It came late. The screen is huge."
+    words = ("explain", "starter", "--text", text, "--aspect", "screen", "--versus", run, "--json")
+    found = command(*words).json
+    for (each,) in (found["explanations"], found["versus"]["explanations"]):
+        assert (each["text"], each["from"], len(each["words"])) == (text, 18, 9)
 
 
 def test_numbers_with_a_colon_are_words_where_they_stand_in_the_text(command: Command, run: Path) -> None:
@@ -104,27 +106,3 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
     assert command(*words, "--force").out.endswith(f"{page}: 1 heat map\n")
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert list(tmp_path.iterdir()) == [page]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "or --input FILE"),
-        (("--text", TEXT), "--text and --aspect go together"),
-        (("--text", TEXT, "--aspect", "screen", "--input", "f.csv"), "or --input FILE"),
-        (("--input", "f.csv", "--aspect", "screen"), "--text and --aspect go together"),
-        (("--text", TEXT, "--aspect", "keyboard"), "aspect 'keyboard' is not in the text"),
-        (("--text", TEXT, "--aspect", "40:90"), "aspect offsets 40-90 are not inside the text of 50 characters"),
-        (("--text", TEXT, "--aspect", "10:11"), "contain no word"),
-        (("--text", TEXT, "--aspect", "screen", "--saliency", "magic"), "saliency 'magic' cannot explain model memnet"),
-        (("--text", TEXT, "--aspect", "screen", "--out", "nowhere/map.html"), "nowhere does not exist"),
-        (("--text", TEXT, "--aspect", "screen", "--out", "."), "is a folder; name a file"),
-        (("--text", "caf\udce9 screen", "--aspect", "screen"), "--text is not UTF-8"),
-        (("--text", TEXT, "--aspect", "screen", "--columns", "text=review"), "--columns needs --input"),
-        (("--input", "nowhere.csv"), "does not exist"),
-        (("--text", TEXT, "--aspect", "screen", "--limit", "0"), "limit is 0; it must be at least 1"),
-    ],
-)
-def test_bad_input_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in command("explain", run, *words).refusal

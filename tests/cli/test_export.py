@@ -45,21 +45,3 @@ def test_a_compact_copy_is_written_once(command: Command, run: Path, tmp_path: P
     assert command("export", run, "--compact", out, "--json").json["compact"] == str(out)
     assert not (out / "stages").exists()
     assert "exists already" in command("export", run, "--compact", out).refusal
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "pssa export needs --onnx FILE, --compact DIR or --hub OWNER/NAME"),
-        (("--onnx", "model.onnx", "--private"), "--private needs --hub"),
-        (("--onnx", "no/such/model.onnx"), "no/such/model.onnx: cannot be written; expected the name of a file in a"),
-        (("--hub", "a/b/c"), "a/b/c: not the name of a repository; expected OWNER/NAME"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in command("export", run, *words).refusal
-
-
-@pytest.mark.parametrize("words", [("--onnx", "model.onnx"), ("--hub", "owner/model"), ("--compact", "less")])
-def test_what_is_no_run_is_refused(command: Command, tmp_path: Path, words: tuple[str, str]) -> None:
-    assert "is not a run" in command("export", tmp_path, *words).refusal

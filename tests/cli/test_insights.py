@@ -109,26 +109,6 @@ def test_errors_of_the_run_are_measured_on_data(
     assert f"The intervals include its mistakes on {train_file.name}" in page
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--by", "shop"], "Text, branch, day"),
-        (["--date", "branch"], "'north'"),
-        (["--date", "nowhere"], "Text, branch, day"),
-        (["--rows", "rows.txt"], ".parquet"),
-        (["--columns", "text=review"], "review"),
-        (["--resume", "--force"], "--force"),
-        (["--out", "no/where.html"], "no"),
-        (["--input", "-"], "standard input"),
-    ],
-)
-def test_what_cannot_be_used_is_refused_before_anything_is_written(
-    command: Command, words: list[Any], tmp_path: Path, options: list[str], expected: str
-) -> None:
-    assert expected in command(*words, *options).refusal
-    assert [path.name for path in tmp_path.iterdir()] == ["reviews.csv"]
-
-
 @pytest.mark.filterwarnings("always")
 def test_a_run_without_a_tagger_takes_the_aspects_that_the_starter_finds(command: Command, words: list[Any]) -> None:
     found = command(*words[:-2])
@@ -140,18 +120,6 @@ def test_a_page_is_not_replaced_unasked(command: Command, words: list[Any], tmp_
     assert "--force" in command(*words).refusal
     assert (tmp_path / "page.html").read_text() == "mine"
     assert command(*words, "--force").code == 0
-
-
-def test_an_input_is_never_replaced(command: Command, words: list[Any], tmp_path: Path) -> None:
-    before = (tmp_path / "reviews.csv").read_bytes()
-    assert "both an input" in command(*words, "--table", tmp_path / "reviews.csv", "--force").refusal
-    assert (tmp_path / "reviews.csv").read_bytes() == before
-
-
-def test_two_outputs_are_two_files(command: Command, words: list[Any], tmp_path: Path) -> None:
-    for option, path in (("--table", "page.html"), ("--groups", "page.html"), ("--rows", "page.html.rejected.jsonl")):
-        assert "is named twice" in command(*words, option, tmp_path / path).refusal
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["reviews.csv"]
 
 
 def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_path: Path) -> None:

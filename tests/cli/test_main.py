@@ -106,31 +106,6 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
     assert result.err.endswith("pssa: FILE is odd\n")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("fly",), "argument COMMAND: invalid choice: 'fly'"),
-        (("trian",), "no command 'trian'; did you mean pssa train? see pssa train --help"),
-        (("data", "chek"), "no action 'chek'; did you mean pssa data check? see pssa data check --help"),
-        (
-            ("data", "check", "F", "--conflict", "kep"),
-            "argument --conflict: invalid choice: 'kep' (did you mean keep?)",
-        ),
-        (("predict", "--inputs", "f"), "unrecognized arguments: --inputs f (did you mean --input?); see pssa predict"),
-        (("train", "--wings"), "unrecognized arguments: --wings"),
-        (("train", "--folds", "5"), "unrecognized arguments: --folds 5 (did you mean --set folds=5?)"),
-        (("train", "--val", "f"), "unrecognized arguments: --val f (did you mean --dev?); see pssa train --help"),
-        (("train", "--modle", "x"), "unrecognized arguments: --modle x (did you mean --model?); see pssa train --help"),
-        (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),
-        (("predict", "RUN"), "the following arguments are required: --input, --output; see pssa predict --help"),
-        (("evidence",), "the following arguments are required: ACTION; see pssa evidence --help"),
-    ],
-)
-def test_bad_usage_is_one_line_too(command: Command, words: tuple[str, ...], said: str) -> None:
-    assert command(*words).refusal.startswith(f"pssa: {said}")
-
-
 def test_the_version_is_the_packages(command: Command) -> None:
     assert command("--version").out == f"pssa {pssa.__version__}\n"
 
@@ -140,43 +115,12 @@ def test_without_a_command_the_help_is_shown(command: Command) -> None:
     assert (result.code, result.out) == (2, command("--help").out)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "words", [("insights", "FILE"), ("evaluate", "RUN", "FILE"), ("train", "FILE", "--out", "RUN")]
-)
-def test_a_file_without_its_option_gets_one_proposed(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
-    file = tmp_path / "a.csv"
-    file.touch()
-    option = {"insights": "--input", "evaluate": "--data", "train": "--train"}[words[0]]
-    given = [str(file) if word == "FILE" else word for word in words]
-    assert f"did you mean {option} {file}?" in command(*given).refusal
-
-
-@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
-def test_every_command_has_help(command: Command, words: tuple[str, ...]) -> None:
-    result = command(*words, "--help")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(" ".join(["usage: pssa", *words]))
-
-
 def test_the_commands_are_the_files_of_the_folder() -> None:
     (actions,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
     assert set(COMMANDS) <= set(actions.choices)
     folder = Path(cli.__file__).parent
     # `try` is a keyword of Python, so that its file has an underscore after it.
     assert set(actions.choices) == {path.stem.removesuffix("_") for path in folder.glob("[!_]*.py")}
-
-
-def test_a_value_that_begins_with_a_dash_is_said_to_need_an_equals_sign(command: Command) -> None:
-    told = command("train", "--train", "x", "--labels", "-1,0,1")
-    assert told.code == 2
-    assert told.err.endswith("as --labels=-1,0,1; see pssa train --help\n")
-
-
-@pytest.mark.parametrize("words", [("--calibrate",), ("--calibrate", "--train", "x")])
-def test_an_option_without_its_value_says_which_there_are(command: Command, words: tuple[str, ...]) -> None:
-    said = "--calibrate needs a value: calibration of probabilities: auto, held_out or none (default auto)"
-    assert command("train", *words).err == f"pssa: {said}; see pssa train --help\n"
 
 
 def test_the_beginning_of_an_option_means_the_one_that_others_continue_or_is_ambiguous(command: Command) -> None:

@@ -75,14 +75,6 @@ def test_a_file_may_name_the_data(command: Command, tiny: Tiny, run: Path, tmp_p
     )
 
 
-def test_a_model_without_attention_can_be_mined(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    path = tmp_path / "evidence.jsonl"
-    words = ("--model", "tnet", "--set", "hidden=4", "--set", "filters=4", "--iterations", "1", "--out", path)
-    assert command("evidence", "mine", *tiny, *words).code == 0
-    header = read_evidence(path).header
-    assert (header.model, header.saliency) == ("tnet", "gradient")
-
-
 def test_reading_vectors_is_shown(
     command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,37 +128,3 @@ def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny:
     result = command("evidence", "mine", *tiny, *words)
     assert result.code == 0
     assert result.err.startswith("pssa: warning: method pg-as ignores consensus_right")
-
-
-def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
-    path = tmp_path / "evidence.jsonl"
-    path.write_text("older\n")
-    assert (
-        f"{path} exists already; choose another path for --out"
-        in command("evidence", "mine", *tiny, "--out", path).refusal
-    )
-    assert path.read_text() == "older\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
-        (("--model", "tnet", "--method", "consensus", "--saliency", "attention"), "model tnet has no attention"),
-        (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
-        (("--set", "method=base"), "method base does not mine; use aw-as"),
-        (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),
-        (("--set", "words=activ"), "words is a setting of the final training"),
-        (("--set", "supervision.gamma=2"), "gamma is a setting of the final training"),
-        (("--set", "folds=1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
-        (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as"),
-        (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),
-        (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),
-    ],
-)
-def test_bad_input_writes_nothing(
-    command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
-) -> None:
-    assert said in command("evidence", "mine", *tiny, *words, "--out", tmp_path / "evidence.jsonl").refusal
-    assert not list(tmp_path.iterdir())

@@ -123,13 +123,6 @@ def test_it_is_evaluated_and_reported(
     assert command("explain", run, "--input", reviews, *theirs, "--limit", "2", "--json").json == first
 
 
-def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, reviews: Path, run: Path) -> None:
-    assert "--columns has 'Review'; expected FIELD" in command("data", "check", reviews, "--columns", "Review").refusal
-    refusal = command("predict", run, "--input", reviews, "--output", "out.csv", "--columns", "txt=Review").refusal
-    assert "unknown field 'txt'; expected one of text," in refusal
-    assert "--columns text=sentence,aspect=term" in command("evaluate", run, "--data", reviews).refusal
-
-
 def test_a_run_has_a_name_and_a_new_one_cannot(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

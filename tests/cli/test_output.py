@@ -7,27 +7,10 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-import pssa
 from pssa import cli
-from pssa.cli import train
 from pssa.cli._output import print_table, say
 from pssa.data.example import Corpus
 from pssa.errors import PssaWarning
-
-
-def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    metrics: dict[str, object] = {
-        "instances": 1,
-        "epochs": 1,
-        "dev": None,
-        "dropped": {},
-        "labels": {"positive": 1, "negative": 0},
-        "parameters": 1,
-        "vector_coverage": None,
-    }
-    (tmp_path / "config.toml").write_text(pssa.Config().to_toml())
-    train._print_classifier(tmp_path, metrics, as_json=False)
-    assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch; ")
 
 
 def test_one_instance_is_told_so(command: Command, run: Path, corpus: Corpus, tmp_path: Path) -> None:

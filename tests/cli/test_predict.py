@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import sys
@@ -31,9 +30,6 @@ def source(tmp_path: Path) -> Path:
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".csv":
-        with path.open(newline="") as handle:
-            return list(csv.DictReader(handle))
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -59,22 +55,6 @@ def test_people_can_tell_labels_from_counts_even_if_numbers(command: Command, mo
     )
 
 
-def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path) -> None:
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text('aspect,text,label\nscreen,"huge, the screen",neutral\nkeys,no keys,\n')
-    result = command("predict", run, "--input", source, "--output", target)
-    assert result.code == 0
-    assert f"{target}: 2 rows (" in result.out
-    rows = rows_of(target)
-    shares = ["probability_positive", "probability_negative", "probability_neutral"]
-    assert list(rows[0]) == ["aspect", "text", "gold", "label", *shares, "notes"]
-    assert [(row["text"], row["gold"]) for row in rows] == [("huge, the screen", "neutral"), ("no keys", "")]
-    assert sum(float(rows[0][name]) for name in shares) == pytest.approx(1)
-    again = tmp_path / "again.csv"
-    assert command("predict", run, "--input", target, "--output", again).code == 0
-    assert again.read_bytes() == target.read_bytes()
-
-
 def test_a_file_is_read_like_the_training_data_of_the_run(command: Command, run: Path, tmp_path: Path) -> None:
     source, trained = tmp_path / "in.csv", tmp_path / "trained"
     source.write_text("Review,Term\nhuge screen,screen\n")
@@ -93,17 +73,6 @@ def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp
     assert "1 aspect occurs several times in the text; the first occurrence was taken" in result.out
 
 
-def test_an_existing_output_is_kept_unless_forced(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.jsonl"
-    target.write_text("older\n")
-    words = ("predict", run, "--input", source, "--output", target)
-    advice = f"{target} already exists; choose another --output, or replace it with --force"
-    assert advice in command(*words).refusal
-    assert target.read_text() == "older\n"
-    assert command(*words, "--force").code == 0
-    assert len(rows_of(target)) == 20
-
-
 @pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")
 def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped_and_words_scored(
     command: Command, run: Path, tmp_path: Path
@@ -115,16 +84,6 @@ def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped_and_words_sc
     (row,) = rows_of(target)
     assert (row["no"], row["review"], row["explanation"]["saliency"]) == (7, "the screen is huge", "attention")
     assert [word["word"] for word in row["explanation"]["words"]] == row["review"].split()
-
-
-def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
-    output = ("--output", tmp_path / "out.jsonl")
-    assert "is not a run" in command("predict", tmp_path, "--input", source, *output).refusal
-    assert "does not exist" in command("predict", run, "--input", tmp_path / "nowhere.csv", *output).refusal
-    assert "name ending in" in command("predict", run, "--input", source, "--output", tmp_path / "o.xml").refusal
-    refusal = command("predict", run, "--input", source, *output, "--batch-size", "0").refusal
-    assert "--batch-size is 0; it must be at least 1" in refusal
-    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_bad_rows_can_be_skipped(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
@@ -183,23 +142,6 @@ def test_an_output_without_a_part_is_left_as_it_is(command: Command, run: Path, 
 def interrupt(progress: Progress) -> None:
     if progress.rows:
         raise KeyboardInterrupt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (("--engine", "spark"), "--engine is 'spark'; it can be local or ray"),
-        (("--workers", "0"), "--workers is 0; it must be at least 1"),
-        (("--engine", "ray", "--workers", "0"), "--workers is 0; it must be at least 1"),
-        (("--errors", "ignore"), "--errors is 'ignore'; it can be fail or skip"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(
-    command: Command, run: Path, source: Path, tmp_path: Path, words: tuple[str, ...], what: str
-) -> None:
-    assert what in command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl", *words).refusal
-    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_progress_tells_rows_their_speed_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,18 +41,6 @@ def test_an_existing_page_is_kept_unless_force_is_used(command: Command, run: Pa
     assert out.read_text().startswith("<!DOCTYPE html>")
 
 
-def test_bad_input_is_refused_and_leaves_no_page(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "report.html")
-    assert "is not a run" in command("report", tmp_path, *out).refusal
-    assert "model.json cannot be read" in command("report", tmp_path, "--data", data, *out).refusal
-    assert "is not a run" in command("report", run, "--versus", tmp_path, *out).refusal
-    assert "does not exist" in command("report", run, "--data", tmp_path / "nowhere.csv", *out).refusal
-    assert "--labels" in command("report", run, "--data", data, "--labels", "good,bad", *out).refusal
-    assert "limit is 0; it must be at least 1" in command("report", run, "--limit", "0", *out).refusal
-    assert "nowhere does not exist" in command("report", run, "--out", tmp_path / "nowhere" / "r.html").refusal
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_long_step_is_named_with_its_time() -> None:
     with StepProgress("report") as step:
         assert step.describe() == "report: starting, 0:00:00 elapsed"

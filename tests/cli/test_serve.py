@@ -124,48 +124,10 @@ def test_reviewing_evidence_needs_a_token_that_the_address_brings(
     assert "token" not in command("serve", run, "--port", "0").out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("held", ["", " \n", "two words", "línea", "two\nlines"])
-def test_what_is_no_token_is_refused(command: Command, run: Path, tmp_path: Path, held: str) -> None:
-    token = tmp_path / "token"
-    token.write_text(held)
-    assert "holds no token" in command("serve", run, "--token-file", token).refusal
-    token.write_text("x")
-    assert "can be guessed" in command("serve", run, "--token-file", token).refusal
-
-
 def test_a_token_must_be_there(command: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cannot be read" in command("serve", run, "--token-file", tmp_path / "none").refusal
     monkeypatch.setenv("PSSA_TOKEN", "")
     assert "PSSA_TOKEN holds no token" in command("serve", run).refusal
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "refusal"),
-    [
-        (("--limits", "nothing.toml"), "nothing.toml: cannot be read"),
-        (("--log", "xml"), "--log"),
-        (("--port", "99999"), "--port is 99999"),
-        (("--corpus", "x"), "--corpus needs --evidence FILE"),
-        (("--second", "x"), "--second needs --evidence FILE"),
-        (("--columns", "text=x"), "--columns needs --evidence FILE"),
-        (("--format", "csv"), "--format needs --evidence FILE"),
-        (("--labels", "a,b"), "--labels needs --evidence FILE"),
-        (("--conflict", "keep"), "--conflict needs --evidence FILE"),
-        (("--evidence", "x"), "--evidence needs --corpus FILE"),
-        (("--evidence", "no such file", "--corpus", "x"), "no such file"),
-        (("--port", "x"), "--port"),
-        (("--allow-host", "a*b"), "--allow-host is 'a*b'"),
-    ],
-)
-def test_bad_options_are_refused(command: Command, run: Path, options: tuple[str, ...], refusal: str) -> None:
-    assert refusal in command("serve", run, "--port", "0", *options).refusal
-
-
-def test_what_is_no_run_is_refused(command: Command, tmp_path: Path, run: Path) -> None:
-    assert "nothing" in command("serve", tmp_path / "nothing", "--port", "0").refusal
-    assert "nothing" in command("serve", run, "--versus", tmp_path / "nothing", "--port", "0").refusal
 
 
 def test_an_address_in_use_is_refused(command: Command, run: Path) -> None:

@@ -49,10 +49,3 @@ def test_mistakes_are_shown_in_heat_maps(command: Command, run: Path, data: Path
     assert result.out.count("right before, wrong now") == 1
     assert all(kind in result.out for kind in (*KINDS, "all right"))
     assert max(map(len, result.out.splitlines()[:14])) <= 80
-
-
-def test_options_that_exclude_each_other_are_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    variants = tmp_path / "v.jsonl"
-    variants.touch()
-    assert command("stress", run, "--data", data, "--variants", variants, "--evidence", data).code == 2
-    assert command("stress", run, "--data", data, "--variants", tmp_path / "no" / "v.jsonl").code == 2

@@ -86,46 +86,6 @@ def test_options_settings_and_a_file_come_together(command: Command, tiny: Tiny,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
-        (("--set", "colour=1"), "unknown setting 'colour'; did you mean"),
-        (("--set", "from_=starter"), "unknown setting 'from_'; did you mean from_pretrained?"),
-        (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
-        (("--set", "speed"), "--set speed has no value; write --set KEY=VALUE"),
-        (("--set", "patience=long"), "patience is 'long'; expected int"),
-        (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to mine; method aw-as needs"),
-        (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence needs method base"),
-        (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
-        (("--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
-        (("--labels", "good,bad"), "unknown label 'positive'; expected one of good, bad"),
-    ],
-)
-def test_what_cannot_be_used_is_said_in_one_line_and_nothing_is_written(
-    command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
-) -> None:
-    assert said in command("train", *tiny, *words, "--out", tmp_path / "run").refusal
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("words", [(), ("--out", "run"), ("--train", "file")])
-def test_a_training_needs_data_and_a_place(command: Command, words: tuple[str, ...]) -> None:
-    assert command("train", *words).refusal == "pssa: pssa train needs --train FILE and --out RUN, or --resume RUN"
-
-
-def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
-    before = (run / "model.safetensors").read_bytes()
-    assert (
-        f"{run} exists already; choose another path for --out, or continue that run with --resume"
-        in command("train", *tiny, "--out", run).refusal
-    )
-    assert (run / "model.safetensors").read_bytes() == before
-    (tmp_path / "file").touch()
-    assert "is a file; --out must name a new directory" in command("train", *tiny, "--out", tmp_path / "file").refusal
-
-
-@pytest.mark.slow
 def test_the_configuration_of_a_run_makes_the_run_again(
     command: Command, train_file: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,25 +126,6 @@ def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrup
     assert (found["run"], found["instances"]) == (str(interrupted), 60)
     assert (interrupted / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
     assert (interrupted / "history.jsonl").read_bytes() == (run / "history.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("words", "option"),
-    [
-        (("--epochs", "0"), "--epochs"),
-        (("--set", "vector_rows=5"), "--set"),
-        (("--out", "elsewhere"), "--out"),
-        (("--train", "file"), "--train"),
-        (("--config", "nowhere.toml"), "--config"),
-        (("--set", "speed=1"), "--set"),
-    ],
-)
-def test_what_resuming_would_ignore_is_refused(
-    command: Command, run: Path, words: tuple[str, ...], option: str
-) -> None:
-    refusal = command("train", "--resume", run, *words).refusal
-    assert refusal.startswith(f"pssa: {option} ")
-    assert "--resume" in refusal
 
 
 def test_resuming_a_finished_run_sums_it_up_in_one_json_object(command: Command, run: Path) -> None:

@@ -22,6 +22,7 @@ from pssa import __version__
 from pssa.cli._output import for_terminal
 from pssa.cli._parser import (
     BAD_USAGE,
+    DONE,
     EXAMPLES,
     FAILED,
     INTERRUPTED,
@@ -75,7 +76,7 @@ def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
-            return int(arguments.run(arguments))
+            return arguments.run(arguments) or DONE
     except KeyboardInterrupt as interrupt:
         what, code = ("terminated", TERMINATED) if sigterm.received else ("interrupted", INTERRUPTED)
         return _fail("; ".join([what, *map(for_command_line, interrupt.args)]), arguments.debug, code)

@@ -28,67 +28,43 @@ def label_names(given: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in given.split(","))
 
 
-_SHARED: dict[str, dict[str, Any]] = {
-    "device": {"usage": "--device NAME", "help": "auto, cpu or cuda", "default": "auto"},
-    "abstain": {
-        "usage": "--abstain X",
-        "help": "answer uncertain if the label's probability is lower, such as 0.8",
-        "type": float,
-    },
-    "abstain_risk": {
-        "usage": "--abstain-risk X",
-        "help": "share of texts that may get a wrong label; chooses the threshold",
-        "type": float,
-    },
+# Usage, help and other settings of each.
+_SHARED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "device": ("--device NAME", "auto, cpu or cuda", {"default": "auto"}),
+    "abstain": ("--abstain X", "answer uncertain if the label's probability is lower, such as 0.8", {}),
+    "abstain_risk": ("--abstain-risk X", "share of texts that may get a wrong label; chooses the threshold", {}),
     # How a file of rows or of labelled instances is read: keyword arguments of `read`.
-    "format": {"usage": "--format NAME", "help": "format of the file (default: detected)"},
-    "columns": {
-        "usage": "--columns FIELD=COLUMN,...",
-        "help": "column names, such as text=review,aspect=term,label=polarity",
-    },
-    "encoding": {"usage": "--encoding NAME", "help": "encoding of the file, such as windows-1252 (default utf-8)"},
+    "format": ("--format NAME", "format of the file (default: detected)", {}),
+    "columns": ("--columns FIELD=COLUMN,...", "column names, such as text=review,aspect=term,label=polarity", {}),
+    "encoding": ("--encoding NAME", "encoding of the file, such as windows-1252 (default utf-8)", {}),
     # No default in the parser: `pssa train --resume` refuses every option that has a value.
-    "conflict": {
-        "usage": "--conflict MODE",
-        "help": "treatment of the label `conflict` (default drop)",
-        "choices": ("drop", "keep", "error"),
-        "metavar": None,
-    },
-    "label_map": {
-        "usage": "--label-map MAP",
-        "help": "new names of labels: 5=positive,1=negative, or a .csv or .toml file",
-        "type": str,
-    },
-    "errors": {"usage": "--errors MODE", "help": "on invalid rows: fail, or skip and count them (default fail)"},
-    "occurrence": {
-        "usage": "--occurrence MODE",
-        "help": "if an aspect occurs several times: first, all or error (default first)",
-    },
-    "labels": {
-        "usage": "--labels NAME,...",
-        "help": "label names, separated by commas (default positive,negative,neutral)",
-        "type": label_names,
-    },
+    "conflict": (
+        "--conflict MODE",
+        "treatment of the label `conflict` (default drop)",
+        {"choices": ("drop", "keep", "error"), "metavar": None},
+    ),
+    "label_map": ("--label-map MAP", "new names of labels: 5=positive,1=negative, or a .csv or .toml file", {}),
+    "errors": ("--errors MODE", "on invalid rows: fail, or skip and count them (default fail)", {}),
+    "occurrence": ("--occurrence MODE", "if an aspect occurs several times: first, all or error (default first)", {}),
+    "labels": (
+        "--labels NAME,...",
+        "label names, separated by commas (default positive,negative,neutral)",
+        {"type": label_names},
+    ),
     # Options of a job over files of rows.
-    "input": {
-        "usage": "--input FILE",
-        "help": "files in any format, also .gz or .zst; - for standard input",
-        "type": str,
-        "required": True,
-        "nargs": "+",
-        "action": "extend",
-    },
-    "resume": {"usage": "--resume", "help": "resume an interrupted job"},
-    "force": {"usage": "--force", "help": "replace existing files"},
-    "aspects_from": {
-        "usage": "--aspects-from DIR",
-        "help": "tagger that finds aspects, or starter (default: that of the run)",
-        "type": run_path,
-    },
-    "aspects": {
-        "usage": "--aspects NAME,...",
-        "help": "aspects to look for by name, or @FILE, one per line",
-    },
+    "input": (
+        "--input FILE",
+        "files in any format, also .gz or .zst; - for standard input",
+        {"type": str, "required": True, "nargs": "+", "action": "extend"},
+    ),
+    "resume": ("--resume", "resume an interrupted job", {}),
+    "force": ("--force", "replace existing files", {}),
+    "aspects_from": (
+        "--aspects-from DIR",
+        "tagger that finds aspects, or starter (default: that of the run)",
+        {"type": run_path},
+    ),
+    "aspects": ("--aspects NAME,...", "aspects to look for by name, or @FILE, one per line", {}),
 }
 ROWS = ("format", "columns", "encoding")
 RUN_DATA = (*ROWS, "conflict", "label_map", "errors", "occurrence")  # for a run, which knows its labels
@@ -106,7 +82,8 @@ _DECLARED_BY_COMMANDS = ("train", "model", *DATA)
 def add_shared(container: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
     """Add these options of the list above, with some of their settings changed."""
     for name in names:
-        option(container, **_SHARED[name] | changes)
+        usage, text, settings = _SHARED[name]
+        option(container, **{"usage": usage, "help": text} | settings | changes)
 
 
 def add_run(parser: argparse.ArgumentParser, *, is_optional: bool = False) -> None:
@@ -190,9 +167,13 @@ def file_config(arguments: argparse.Namespace) -> Config:
 
     Values that are the defaults of its model and method are left unset, so that another model or method gets its own.
     """
+    from pssa.joint.run import MODEL as JOINT
+
     if arguments.config is None:
         return Config()
     config = Config.from_toml(arguments.config)
+    if config.model == JOINT:  # it has no such defaults
+        return config
     return Config(model=config.model, method=config.method).updated(non_default_settings(config))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +16,11 @@ from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
 from pssa.runs.settings import Config
 
-FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit codes
+DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143  # exit codes
 EXAMPLES = "examples:\n"
 _OF_FILES = ("--input", "--data", "--train")  # options of the file that a command is about
 
-Command: TypeAlias = Callable[[argparse.Namespace], int]
+Command: TypeAlias = Callable[[argparse.Namespace], int | None]  # an exit code, or None if all went well
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -33,6 +34,7 @@ def run_path(given: str) -> Path:
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "N": int,
+    "X": float,
     **dict.fromkeys(("FILE", "DIR", "TSV"), Path),
     **dict.fromkeys(("RUN", "RUN2"), run_path),
 }
@@ -66,13 +68,11 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse_unknown(self, unknown: list[str]) -> NoReturn:
         names = {option.removeprefix("--").replace("-", "_"): option for option in self._option_string_actions}
-        given = unknown[0].partition("=")[0]
+        given, _, value = unknown[0].partition("=")
         near = nearest_name(given[2:].replace("-", "_"), names) if given.startswith("--") else ""
         meant = names[near] if near else self._propose_option(unknown)
-        if "set" in names and (key := given[2:].replace("-", "_")) in {
-            each.rpartition(".")[2] for each in Config().flat()
-        }:
-            meant = f"--set {key}={unknown[1] if len(unknown) > 1 else 'VALUE'}"
+        if "set" in names and (key := given[2:].replace("-", "_")) in _setting_names():
+            meant = f"--set {key}={value or (unknown[1] if len(unknown) > 1 else 'VALUE')}"
         hint = f" (did you mean {meant}?)" if meant else ""
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
@@ -121,6 +121,16 @@ class Parser(argparse.ArgumentParser):
                 if close:
                     message = message.partition(" (choose")[0]
                     self.exit(BAD_USAGE, f"pssa: {message} (did you mean {close[0]}?); see {self.prog} --help\n")
+
+
+def _setting_names() -> set[str]:
+    """Return the names that `--set` takes, without their sections; options of models only where torch is installed."""
+    names = set(Config().flat())
+    with suppress(ModuleNotFoundError):
+        from pssa import models
+
+        names.update(option for model in models.names() for option in models.option_defaults(model))
+    return {name.rpartition(".")[2] for name in names}
 
 
 def add_command(commands: Commands, name: str, help: str, run: Command) -> argparse.ArgumentParser:

@@ -36,27 +36,27 @@ def add_tagger(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tagger", metavar="DIR", type=run_path, help=text)
 
 
-def run_evaluate(arguments: argparse.Namespace) -> int:
+def run_evaluate(arguments: argparse.Namespace) -> None:
     """Measure how many aspects of labelled sentences a tagger finds, with both ends right, as SemEval-2014 counts them. `pssa
     evaluate` measures a run that finds and labels them.
 
     pssa aspects evaluate taggers/reviews --data test.xml
     pssa aspects evaluate taggers/reviews --data test.xml --json
     """
-    from pssa.aspects import evaluate_aspects, load_finder, read_sentences
+    from pssa.aspects import evaluate_aspects, read_sentences
+    from pssa.runs.loading import open_finder
 
-    finder = load_finder(arguments.tagger, device=arguments.device)
+    finder = open_finder(arguments.tagger, arguments.device)
     reading = {name: getattr(arguments, name) for name in (*ROWS, "group")}
     scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
     if arguments.json:
         print_json(scores.as_dict())
-        return 0
+        return
     say(f"precision {percent(scores.precision)}, recall {percent(scores.recall)}, F1 {percent(scores.f1)}")
     say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
-    return 0
 
 
-def run_find(arguments: argparse.Namespace) -> int:
+def run_find(arguments: argparse.Namespace) -> None:
     """List the aspects of every text in files of any size, one row per aspect, in order and in bounded memory. Each sentence of a
     text is read by itself; offsets are those of the text.
 
@@ -74,4 +74,3 @@ def run_find(arguments: argparse.Namespace) -> int:
     if summary.rejected:
         lines.append(f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped")
     print_job(job, summary, {"output": job.output, **counts}, lines, as_json=arguments.json)
-    return 0

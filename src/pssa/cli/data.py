@@ -72,7 +72,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     return BAD_USAGE if report.rejected else 0
 
 
-def run_convert(arguments: argparse.Namespace) -> int:
+def run_convert(arguments: argparse.Namespace) -> None:
     """Write a file of labelled instances in another format, chosen by the name of OUT or by --to. Every format keeps words,
     aspects and labels.
 
@@ -98,7 +98,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
         dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(skipped, not_kept)
-    return 0
 
 
 def _show(name: str, report: Report) -> None:

@@ -48,7 +48,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--out DIR", "folder for the run (default demo, demo-2, ...)", Path("demo"))
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Show what the starter finds in five short reviews, and write a page about many. Then let it learn from labelled
     instances of made-up reviews, as `pssa train` does, score both on the rest of them, and write a report for the browser.
 
@@ -98,13 +98,12 @@ def run(arguments: argparse.Namespace) -> int:
                 "starter": items,
             }
         )
-        return 0
+        return
     _show_predictions(classifiers)
     _show_scores(results)
     say("\nNext: give pssa try a review of yours, or start pssa serve for a page in your browser.")
     say(f"The run is {out / 'run'}; pssa try --run, pssa evaluate and pssa predict use it.")
     say(f"Report on it, for your browser: {report}")
-    return 0
 
 
 def _show_starter(found: list[list[Answer]], saliency: str) -> None:

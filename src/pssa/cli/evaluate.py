@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _WAYS = {"mask": "mask token in their place", "deletion": "words cut out"}
 _MEASURES = {"comprehensiveness": "high is good", "sufficiency": "low is good"}
-_HITS = ("precision_at_1", "recall_at_3", "mass")
 _NARROW = 14  # characters of a name that need no second line
 
 
@@ -43,7 +42,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. With data that lists all
     aspects of a text, score it on whole reviews too. Optionally test whether it is better than another run and whether its
     saliencies can be trusted.
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.data.opinion_words import evidence_source
     from pssa.progress import StepProgress
-    from pssa.runs.evaluate import compare, count_train_overlap, evaluate
+    from pssa.runs.evaluate import compare, count_train_overlap, evaluate, measure_abstention
     from pssa.runs.explain import trust, trusted_saliencies
 
     classifiers = load_runs(arguments)
@@ -68,6 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     with StepProgress("evaluate") as step:
         step("scoring")
         results = [evaluate(classifier, corpus) for classifier in classifiers]
+        if arguments.abstain_risk is not None:  # also where the risk is so high that nothing is withheld
+            abstention = measure_abstention(results[0], classifiers[0].abstain_below)
+            results[0] = replace(results[0], abstention=abstention)
         test = compare(*results, resamples=1000, seed=arguments.seed) if len(results) > 1 else None
         reviews = _score_reviews(arguments, classifiers[0])
         step("measuring saliencies")
@@ -87,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
             _print_comparison(arguments.run_path, arguments.versus, results[1], *test)
         if trusts:
             _print_trust(*trusts)
-    return 0
 
 
 def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
@@ -207,33 +208,34 @@ def _print_trust(trust: Trust, versus: Trust | None = None) -> None:
 
 
 def _faithfulness_rows(prefix: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
-    control: list[str] = []
+    columns: list[AgainstChance] = []
     for name, found in trust.faithfulness[way].items():
-        columns: Mapping[str, AgainstChance] = getattr(found, measure)
-        yield [_name(prefix, name), *(_format(judged.value) for judged in columns.values())]
-        yield ["  minus random", *(_format(judged.difference, "+") for judged in columns.values())]
-        control = [f"{prefix}random order", *(_format(judged.control) for judged in columns.values())]
-    yield control
+        columns = list(getattr(found, measure).values())
+        yield [_name(prefix, name), *_cells(columns, "value")]
+        yield ["  minus random", *_cells(columns, "difference")]
+    yield [f"{prefix}random order", *_cells(columns, "control")]
 
 
 def _agreement_rows(prefix: str, agreement: Agreement) -> Iterator[list[str]]:
     from pssa.evaluation.agreement import NEAREST
 
+    def row(name: str, hits: Hits, part: str) -> list[str]:
+        columns = [hits.precision_at_1, hits.recall_at_3, hits.mass]
+        return [name, str(hits.instances), *_cells(columns, part)]
+
     for name, agreed in agreement.saliencies.items():
         if prefix and name == NEAREST:  # it and chance, below, are the same for every run
             return
-        yield _hits_row(_name(prefix, name), agreed.overall, "value")
-        yield _hits_row("  minus random", agreed.overall, "difference")
-        for label, hits in agreed.per_label.items():
-            yield _hits_row(f"  {label}", hits, "value")
-    yield _hits_row("random word", agreed.overall, "control")
-    for label, hits in agreed.per_label.items():
-        yield _hits_row(f"  {label}", hits, "control")
+        yield row(_name(prefix, name), agreed.overall, "value")
+        yield row("  minus random", agreed.overall, "difference")
+        yield from (row(f"  {label}", hits, "value") for label, hits in agreed.per_label.items())
+    yield row("random word", agreed.overall, "control")
+    yield from (row(f"  {label}", hits, "control") for label, hits in agreed.per_label.items())
 
 
-def _hits_row(name: str, hits: Hits, part: str) -> list[str]:
-    sign = "+" if part == "difference" else ""
-    return [name, str(hits.instances), *(_format(getattr(getattr(hits, column), part), sign) for column in _HITS)]
+def _cells(columns: Iterable[AgainstChance], part: str) -> list[str]:
+    """Return the values, their differences to chance or those of chance itself."""
+    return [_format(getattr(judged, part), "+" if part == "difference" else "") for judged in columns]
 
 
 def _name(prefix: str, name: str) -> str:

@@ -7,13 +7,31 @@ pssa evidence show runs/reviews/evidence.jsonl --word huge
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_shared
-from pssa.cli._output import counted, for_terminal, print_json, print_rich, print_table, require_new_file, say
+from pssa.cli._options import (
+    add_model,
+    add_shared,
+    add_training,
+    file_config,
+    names_in,
+    require_at_least,
+    training_settings,
+)
+from pssa.cli._output import (
+    counted,
+    for_terminal,
+    print_json,
+    print_rich,
+    print_table,
+    require_new_file,
+    say,
+    warn_no_evidence,
+)
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
     ACTIVE,
@@ -35,12 +53,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from rich.text import Text
-import shlex
-from dataclasses import replace
 
-from pssa.cli._options import add_model, add_training, file_config, names_in, training_settings
-
-if TYPE_CHECKING:
     from pssa.runs import Config
 
 _PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
@@ -49,104 +62,97 @@ _PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
 def add_parser(commands: Commands) -> None:
     """Declare the command with its actions."""
     actions = add_group(commands, "evidence", "mine, show, compare and correct evidence files", __doc__)
-    file, top = "evidence file, such as RUN/evidence.jsonl", {"default": 20, "type": _natural}
+    file: dict[str, Any] = {"type": Path, "help": "evidence file, such as RUN/evidence.jsonl"}
 
-    _add_mine(actions)
+    parser = add_command(actions, "mine", "mine evidence, without the final training", _run_mine)
+    option(parser, "--train FILE", "labelled instances to mine", type=str)
+    add_model(parser)
+    option(parser, "--saliency NAME", f"{names_in('saliency')} (default: by method and model)")
+    parser.add_argument(
+        "--method",
+        choices=(_PROGRESSIVE, "consensus", "aw-as", "pg-as", "rm-as"),
+        help="mining method; aw-as, pg-as and rm-as fix the saliency (default progressive)",
+    )
+    option(parser, "--out FILE", "evidence file to write", required=True)
+    add_training(parser, hidden=("supervision",))
 
     parser = add_command(actions, "stats", "count words by round, label and word", _run_stats)
-    parser.add_argument("file", metavar="FILE", type=Path, help=file)
-    option(parser, "--limit N", "number of words of each kind", **top)
+    parser.add_argument("file", metavar="FILE", **file)
+    option(parser, "--limit N", "number of words of each kind", 20)
 
     parser = add_command(actions, "show", "show sentences with their words marked", _run_show)
-    parser.add_argument("file", metavar="FILE", type=Path, help=file)
+    parser.add_argument("file", metavar="FILE", **file)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="id of the example to show")
     which.add_argument("--word", help="word found in the examples to show")
-    option(parser, "--limit N", "number of examples", **top)
+    option(parser, "--limit N", "number of examples", 20)
 
     parser = add_command(actions, "diff", "compare two evidence files", _run_diff)
-    parser.add_argument("first", metavar="A", type=Path, help=file)
+    parser.add_argument("first", metavar="A", **file)
     parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
-    option(parser, "--limit N", "number of examples", **top)
+    option(parser, "--limit N", "number of examples", 20)
 
     parser = add_command(actions, "edit", "write an edited copy", _run_edit)
-    parser.add_argument("file", metavar="FILE", type=Path, help=file)
-    _add_output(parser)
-    for usage, nargs, edit, kind, text in (
-        ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
-        ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
-        (
-            "--keep WHICH",
-            1,
-            _keep,
-            str,
-            f"findings to keep: {', '.join(KINDS)}, above=SCORE, or rounds=K for the first K",
-        ),
-    ):
-        option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, type=_edit(edit, kind))
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", **file)
     option(parser, "--out FILE", "evidence file to write", required=True)
     add_shared(parser, "force")
-
-
-def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return an argparse type that turns an option's text into the edit to apply."""
-
-    def parse(given: str) -> Callable[[Evidence], Evidence]:
-        value = kind(given)
-        return lambda evidence: make(evidence, value)
-
-    parse.__name__ = kind.__name__  # for argparse's error message
-    return parse
+    kept = f"findings to keep: {', '.join(KINDS)}, above=SCORE, or rounds=K for the first K"
+    for usage, text, nargs, edit in (
+        ("--drop-word W", "words to remove everywhere", "+", drop_word),
+        ("--flip W", "words to swap between active and misleading, everywhere", "+", flip),
+        ("--keep WHICH", kept, 1, _keep),
+    ):
+        # One list of edits, each with its value, in the order of the options.
+        pair = {"type": lambda value, edit=edit: (edit, value)}
+        option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, **pair)
 
 
 def _keep(evidence: Evidence, which: str) -> Evidence:
-    name, equals, value = which.partition("=")
+    name, _, value = which.partition("=")
     try:
-        if equals and name in ("above", "rounds"):
-            return keep_above(evidence, float(value)) if name == "above" else keep_iterations(evidence, int(value))
+        if name == "above":
+            return keep_above(evidence, float(value))
+        if name == "rounds":
+            return keep_iterations(evidence, int(value))
     except ValueError as error:
         raise InputError(f"--keep is {which}; expected a number after {name}=") from error
+    if which not in KINDS:
+        raise InputError(f"--keep is {which}; expected {', '.join(KINDS)}, above=SCORE or rounds=K")
     return keep_kind(evidence, which)
 
 
-def _natural(given: str) -> int:
-    value = int(given)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{given} is negative; expected 0 or more")
-    return value
-
-
-def _run_stats(arguments: argparse.Namespace) -> int:
+def _run_stats(arguments: argparse.Namespace) -> None:
     """Count the active and misleading words of an evidence file by round of mining, by label and by word.
 
     pssa evidence stats runs/reviews/evidence.jsonl
     pssa evidence stats evidence.jsonl --limit 50 --json
     """
+    require_at_least(0, arguments, "limit")
     found = stats(read_evidence(arguments.file), arguments.limit)
     if arguments.json:
         print_json(asdict(found))
     else:
-        print_stats(found)
-    return 0
+        _print_stats(found)
 
 
-def _run_show(arguments: argparse.Namespace) -> int:
+def _run_show(arguments: argparse.Namespace) -> None:
     """Show sentences with their words marked: the [aspect], active[+round] and misleading[-round] words.
 
     pssa evidence show runs/reviews/evidence.jsonl --limit 5
     pssa evidence show runs/reviews/evidence.jsonl --word huge
     """
+    from rich.text import Text
+
+    require_at_least(0, arguments, "limit")
     examples = _select(read_evidence(arguments.file), arguments)
+    shown = [(example, _mark_words(example)) for example in examples[: arguments.limit]]
     if arguments.json:
-        shown = examples[: arguments.limit]
-        fields = [example_fields(example) | {"shown": mark_words(example).plain} for example in shown]
+        fields = [example_fields(example) | {"shown": text.plain} for example, text in shown]
         print_json({"selected": len(examples), "examples": fields})
-    else:
-        print_examples(examples, arguments.limit)
-    return 0
+        return
+    for example, text in shown:
+        print_rich(Text.assemble((for_terminal(f"{example.id} {example.label}: "), "dim"), text))
+    _print_rest(len(examples) - arguments.limit)
 
 
 def _select(evidence: Evidence, arguments: argparse.Namespace) -> Sequence[ExampleEvidence]:
@@ -165,22 +171,30 @@ def _select(evidence: Evidence, arguments: argparse.Namespace) -> Sequence[Examp
     return chosen
 
 
-def _run_diff(arguments: argparse.Namespace) -> int:
+def _run_diff(arguments: argparse.Namespace) -> None:
     """Compare two evidence files of the same instances: the words that B adds, removes, or flips between active and
     misleading.
 
     pssa evidence diff runs/reviews/evidence.jsonl edited.jsonl
     pssa evidence diff first.jsonl second.jsonl --limit 5
     """
-    difference = diff(read_evidence(arguments.first), read_evidence(arguments.second))
+    require_at_least(0, arguments, "limit")
+    found = diff(read_evidence(arguments.first), read_evidence(arguments.second))
     if arguments.json:
-        print_json(difference)
-    else:
-        print_diff(difference, arguments.limit)
-    return 0
+        print_json(found)
+        return
+    say("{added} added, {removed} removed, {flipped} flipped, {same} the same".format(**found))
+    for example in found["examples"][: arguments.limit]:
+        parts = [
+            f"{change} " + ", ".join(f"{mark['text']} ({mark['kind']})" for mark in example[change])
+            for change in ("added", "removed", "flipped")
+            if example[change]
+        ]
+        say(f"{example['id']}: {'; '.join(parts)}")
+    _print_rest(len(found["examples"]) - arguments.limit)
 
 
-def _run_edit(arguments: argparse.Namespace) -> int:
+def _run_edit(arguments: argparse.Namespace) -> None:
     """Write an edited copy of an evidence file, with a record of the edits in its header. Edits apply in the order of the
     options.
 
@@ -192,80 +206,46 @@ def _run_edit(arguments: argparse.Namespace) -> int:
     require_new_file(arguments.out, force=arguments.force)
     evidence = read_evidence(arguments.file)
     before = len(evidence.header.edits)
-    for edit in arguments.edits:
-        evidence = edit(evidence)
+    for edit, value in arguments.edits:
+        evidence = edit(evidence, value)
     write_evidence(evidence, arguments.out)
     edits, found = evidence.header.edits[before:], stats(evidence)
     if arguments.json:
         counts = {"active": found.active, "misleading": found.misleading}
         print_json({"output": str(arguments.out), "edits": edits, **counts})
-    else:
-        for edit in edits:
-            say(edit)
-        say(f"{arguments.out}: {found.active} active and {found.misleading} misleading words")
-    return 0
+        return
+    for line in (*edits, f"{arguments.out}: {found.active} active and {found.misleading} misleading words"):
+        say(line)
 
 
-def print_stats(given: Stats) -> None:
+def _print_stats(given: Stats) -> None:
     """Print totals, then tables by round (mining log, findings) and by label, then the most frequent words."""
     say(
         f"{counted(given.examples, 'example')}, {given.examples_without} of them without findings; "
         f"{given.active} active and {given.misleading} misleading words"
     )
-    if given.rounds:
-        rows: list[Sequence[object]] = [
-            (
-                one.iteration,
-                percent(one.accuracy),
-                f"{one.mean_entropy:.3f}",
-                percent(one.open_share),
-                one.active,
-                one.misleading,
-            )
-            for one in given.rounds
-        ]
+    rows: list[list[object]] = []
+    for one in given.rounds:
+        shares = percent(one.accuracy), f"{one.mean_entropy:.3f}", percent(one.open_share)
+        rows.append([one.iteration, *shares, one.active, one.misleading])
+    if rows:
         print_table("mining log", ("round", "accuracy", "mean entropy", "gave a word", "active", "misleading"), rows)
-    rows = [
-        (number, *counts, "" if entropy is None else f"{entropy:.3f}")
-        for number, (*counts, entropy) in enumerate((one.values() for one in given.per_iteration), 1)
-    ]
+    rows = []
+    for number, found in enumerate(given.per_iteration, 1):
+        entropy = found["mean_entropy"]
+        rows.append([number, found["active"], found["misleading"], "" if entropy is None else f"{entropy:.3f}"])
     print_table("findings", ("round", "active", "misleading", "mean entropy"), rows)
-    rows = [(label, *counts.values()) for label, counts in given.per_class.items()]
+    rows = [[label, *counts.values()] for label, counts in given.per_class.items()]
     print_table("", ("label", "examples", "active", "misleading"), rows)
-    for kind, profiles in (("active", given.active_words), ("misleading", given.misleading_words)):
-        if profiles:
-            rows = [
-                (one["word"], one["count"], *(one["labels"].get(label, 0) for label in given.per_class))
-                for one in profiles
-            ]
+    for kind, words in (("active", given.active_words), ("misleading", given.misleading_words)):
+        rows = [
+            [one["word"], one["count"], *(one["labels"].get(label, 0) for label in given.per_class)] for one in words
+        ]
+        if rows:
             print_table(f"most frequent {kind} words", ("word", "count", *given.per_class), rows)
 
 
-def print_diff(given: dict[str, Any], limit: int) -> None:
-    """Print totals, and a line for each of the first examples that differ."""
-    say("{added} added, {removed} removed, {flipped} flipped, {same} the same".format(**given))
-    for example in given["examples"][:limit]:
-        marks = {
-            name: ", ".join(f"{mark['text']} ({mark['kind']})" for mark in example[name])
-            for name in ("added", "removed", "flipped")
-        }
-        parts = [f"{name} {listed}" for name, listed in marks.items() if listed]
-        say(f"{example['id']}: {'; '.join(parts)}")
-    _print_rest(len(given["examples"]) - limit)
-
-
-def print_examples(examples: Sequence[ExampleEvidence], limit: int, notes: Sequence[str] = ()) -> None:
-    """Print the first of the examples, each with its id, its label and, if there are notes, its note."""
-    from rich.text import Text
-
-    for number, example in enumerate(examples[:limit]):
-        note = f" ({notes[number]})" if notes else ""
-        name = for_terminal(f"{example.id} {example.label}: ")
-        print_rich(Text.assemble((name, "dim"), mark_words(example), (for_terminal(note), "dim")))
-    _print_rest(len(examples) - limit)
-
-
-def mark_words(example: ExampleEvidence) -> Text:
+def _mark_words(example: ExampleEvidence) -> Text:
     """Mark the words of an example: the [aspect], active[+round] and misleading[-round].
 
     Colour repeats these marks. White space is narrowed to one space.
@@ -292,29 +272,12 @@ def _print_rest(count: int) -> None:
         say(f"... and {count} more; show more with --limit")
 
 
-def _add_mine(commands: Commands) -> None:
-    """Declare the command."""
-    parser = add_command(commands, "mine", "mine evidence, without the final training", _run_mine)
-    option(parser, "--train FILE", "labelled instances to mine", type=str)
-    add_model(parser)
-    option(parser, "--saliency NAME", f"{names_in('saliency')} (default: by method and model)")
-    parser.add_argument(
-        "--method",
-        choices=(_PROGRESSIVE, "consensus", "aw-as", "pg-as", "rm-as"),
-        help="mining method; aw-as, pg-as and rm-as fix the saliency (default progressive)",
-    )
-    option(parser, "--out FILE", "evidence file to write", required=True)
-    add_training(parser, hidden=("supervision",))
-
-
-def _run_mine(arguments: argparse.Namespace) -> int:
+def _run_mine(arguments: argparse.Namespace) -> None:
     """Mine evidence from labelled instances and write it to a file, without the final training.
 
     pssa evidence mine --train reviews.csv --iterations 2 --out evidence.jsonl
     pssa evidence mine --train reviews.csv --method consensus --out consensus.jsonl
     """
-    from pssa.cli._output import counted, print_json, say, warn_no_evidence
-    from pssa.data.evidence import stats
     from pssa.runs.read_defaults import repeated_options
     from pssa.runs.training_run import mine
     from pssa.runs.warm_start import merge_settings
@@ -332,21 +295,20 @@ def _run_mine(arguments: argparse.Namespace) -> int:
         evidence = mine(None, arguments.out, config=start, **watch, **settings)
     # Only the main one of several processes prints.
     if not Team.from_environment().is_main:
-        return 0
+        return
     summary = stats(evidence)
     found = bool(summary.active or summary.misleading)
     if not found:
         warn_no_evidence(config, "nothing was found to train with")
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
-        return 0
+        return
     examples = counted(summary.examples, "example")
     say(f"{arguments.out}: {examples}, {summary.active} active, {summary.misleading} misleading words")
     path = shlex.quote(str(arguments.out))
     say(f"inspect it:    pssa evidence stats {path}")
     if found:
         say(f"train with it: pssa train {shlex.join(repeated_options(config))} --evidence {path} --out RUN")
-    return 0
 
 
 def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:

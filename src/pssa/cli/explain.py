@@ -37,7 +37,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser, "device")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.
 
     pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         values = _as_dict(arguments.run_path, now)
         values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
         print_json(values | {"warnings": warnings, **written})
-        return 0
+        return
     print_rich(to_terminal(now, with_notes=True, **pictured))
     for warning in warnings:
         say(warning)
@@ -79,7 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"... and more; show more with --limit (now {arguments.limit})")
     for name in written.values():
         say(f"{name}: {counted(len(now), 'heat map')}")
-    return 0
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from pssa.cli._options import add_run, add_shared
 from pssa.cli._output import print_json, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
+from pssa.runs.run_names import run_name
 
 
 def add_parser(commands: Commands) -> None:
@@ -21,7 +22,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--private", "make the repository private")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Export a run: its model as one ONNX file, a compact copy of the run without training data, or an upload to a repository
     of the model hub.
 
@@ -36,20 +37,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pssa export needs --onnx FILE, --compact DIR or --hub OWNER/NAME")
     if arguments.private and arguments.hub is None:
         raise InputError("--private needs --hub OWNER/NAME; add it, or leave --private out")
-    printed: dict[str, str | None] = {"run": str(arguments.run_path), "onnx": None, "compact": None, "hub": None}
+    run, name, lines = arguments.run_path, run_name(arguments.run_path), []
+    printed: dict[str, str | None] = {"run": str(run), "onnx": None, "compact": None, "hub": None}
     if arguments.onnx is not None:
-        printed["onnx"] = str(export_onnx(arguments.run_path, arguments.onnx, force=arguments.force))
+        printed["onnx"] = str(export_onnx(run, arguments.onnx, force=arguments.force))
+        lines.append(f"{printed['onnx']}: the model of {name} as ONNX")
     if arguments.compact is not None:
-        printed["compact"] = str(write_compact(arguments.run_path, arguments.compact))
+        printed["compact"] = str(write_compact(run, arguments.compact))
+        lines.append(f"{printed['compact']}: a compact copy of {name}")
     if arguments.hub is not None:
-        printed["hub"] = push_to_hub(arguments.run_path, arguments.hub, private=arguments.private)
+        printed["hub"] = push_to_hub(run, arguments.hub, private=arguments.private)
+        lines.append(f"{printed['hub']}: {name}")
     if arguments.json:
         print_json(printed)
-        return 0
-    if printed["onnx"] is not None:
-        say(f"{printed['onnx']}: the model of {arguments.run_path} as ONNX")
-    if printed["compact"] is not None:
-        say(f"{printed['compact']}: a compact copy of {arguments.run_path}")
-    if printed["hub"] is not None:
-        say(f"{printed['hub']}: {arguments.run_path}")
-    return 0
+    else:
+        say("\n".join(lines))

@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser.add_argument_group("rows without aspects"), *FINDING)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Write a self-contained HTML page about reviews: what customers talk about, what they like and dislike, which words
     say so, how sure that is, and how it differs over time and between groups.
 
@@ -43,23 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.progress import RowProgress
 
     set_row_defaults(arguments, arguments.input)
+    names = ("out", "by", "date", "date_format", "table", "rows", "groups", "held_out", *ROWS)
     job = InsightsJob(
         inputs=tuple(arguments.input),
-        out=arguments.out,
         run=arguments.run_path,
-        by=arguments.by,
-        date=arguments.date,
-        date_format=arguments.date_format,
-        table=arguments.table,
-        rows=arguments.rows,
-        groups=arguments.groups,
-        held_out=arguments.held_out,
-        format=arguments.format,
-        columns=arguments.columns,
-        encoding=arguments.encoding,
         begin=begin_mode(arguments),
         finding=finding_options(arguments),
         scoring=Scoring(device=arguments.device),
+        **{name: getattr(arguments, name) for name in names},
     )
     writes_groups = job.groups is not None and not job.groups.exists()
     with RowProgress("insights") as bar:
@@ -70,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_summary(job, summary)
         if writes_groups:
             say(f"{job.groups}: groups of aspects; edit them, then run the same command with --force")
-    return 0
 
 
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:

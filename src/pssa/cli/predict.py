@@ -35,7 +35,7 @@ def add_parser(commands: Commands) -> None:
     finding = parser.add_argument_group("rows without aspects")
     add_shared(finding, *FINDING)
     option(finding, "--keep-empty", "write a row without label for a text without aspects")
-    option(finding, "--min-score X", "least score of an aspect that is found", type=float)
+    option(finding, "--min-score X", "least score of an aspect that is found")
     option(finding, "--mentions", "label aspects that are named without an opinion too")
     group = parser.add_argument_group("scoring")
     add_shared(group, "abstain", "abstain_risk")
@@ -48,7 +48,7 @@ def add_parser(commands: Commands) -> None:
     option(group, "--engine NAME", "local, or ray for a Ray cluster", "local")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Label every row of one or more files of any size, in order and in bounded memory. A row without an aspect
     becomes one row for each aspect found in its text.
 
@@ -59,26 +59,18 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.predict import Job, Scoring, predict
 
     set_row_defaults(arguments, arguments.input)
-    scoring = Scoring(
-        saliency=arguments.explain,
-        batch_size=arguments.batch_size,
-        device=arguments.device,
-        precision=arguments.precision,
-        abstain=arguments.abstain,
-        abstain_risk=arguments.abstain_risk,
-    )
+    names = ("batch_size", "device", "precision", "abstain", "abstain_risk")
     job = Job(
         run=arguments.run_path,
         **job_settings(arguments),
         escape_formulas=arguments.escape_formulas,
-        scoring=scoring,
+        scoring=Scoring(saliency=arguments.explain, **{name: getattr(arguments, name) for name in names}),
         finding=finding_options(arguments),
     )
     engine = _engine(arguments)
     with job_progress("predict", job) as observer:
         summary = predict(job, engine, observer)
     print_job(job, summary, summary.as_dict(), _summary_lines(job, summary), as_json=arguments.json)
-    return 0
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Write a self-contained HTML report about a run: its settings, scores, training curves and mined evidence, the
     predictions that changed against another run, and the faithfulness of its heat maps.
 
@@ -43,4 +43,3 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"report": str(written), "bytes": written.stat().st_size})
     else:
         say(f"{written}: open it in a browser; it needs no network and no other file")
-    return 0

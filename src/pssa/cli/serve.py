@@ -46,7 +46,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(data, *DATA)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Serve a run over HTTP until Ctrl-C: an API for labels, explanations and scored tables, a page to try the model and a
     page to review evidence.
 
@@ -98,7 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
     if server.force_exit:  # a second Ctrl-C: the end of Python would abort a model that is still computing
         sys.stdout.flush()
         os._exit(INTERRUPTED)
-    return 0
 
 
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:

@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
     add_shared(parser.add_argument_group("data format"), *RUN_DATA)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Change the sentences of labelled instances and count right answers. Variants reverse the opinion on the aspect, and so its
     label; reverse or add opinions on other aspects; or add typing errors, another case or a neutral clause.
 
@@ -68,12 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
         if len(results) > 1:
             values |= {"versus": results[1].as_dict(), "p_all_right": compare_all_right(*results)}
         print_json(values)
-        return 0
+        return
     _print(results, arguments.versus)
     if is_new:
         say(f"{path}: {counted(len(variants.variants), 'variant')} to check and correct")
     _print_mistakes(classifiers[0], variants, results[0], arguments.limit)
-    return 0
 
 
 def _print(results: list[StressResult], versus: Path | None) -> None:
@@ -115,6 +114,4 @@ def _print_mistakes(classifier: Classifier, variants: VariantSet, result: Stress
         say(f"\n{mistake.kind}: right before, wrong now; expected {mistake.example.label}")
         print_rich(to_terminal(explain(classifier, [variants.corpus[mistake.index], mistake.example])))
     if len(result.mistakes) > len(chosen):
-        say(
-            f"\n... {len(result.mistakes)} variants are wrong although their original is right; show more with --examples"
-        )
+        say(f"\n... wrong variants of right originals: {len(result.mistakes)}; show more with --limit")

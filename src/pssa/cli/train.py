@@ -12,11 +12,10 @@ from typing import Any
 from pssa.cli._options import ROWS, add_model, add_training, file_config, training_settings
 from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
 from pssa.cli._parser import Commands, add_command, option
-from pssa.data.validation import read_toml
 from pssa.display import percent
 from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
-from pssa.runs.settings import Config, flatten
+from pssa.runs.settings import Config
 
 _N_ADVICE = 3  # at most
 
@@ -33,7 +32,7 @@ def add_parser(commands: Commands) -> None:
     add_training(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Train a model and save it in a new run directory, or resume an interrupted run. The starter goes on learning, unless a
     model is named, or an option that only other models take; the model tagger finds aspects instead of labelling them.
 
@@ -43,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.aspects.find import is_tagger
     from pssa.aspects.spans import read_sentences
-    from pssa.joint.run import MODEL
     from pssa.runs.loading import is_joint
     from pssa.runs.run_metrics import FILE, read_metrics, read_tagger_metrics
     from pssa.runs.training_run import finish_run, write_run
@@ -51,32 +49,28 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.training.progress import TrainingProgress
 
     out: Path = arguments.resume or arguments.out
+    settings: dict[str, Any] = {}
+    data = config = None
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
-        config, settings = None, {}
-        finds = is_tagger(out)
-        was_finished = (out / FILE).is_file()
+        finds, was_finished = is_tagger(out), (out / FILE).is_file()
     else:
         settings = training_settings(arguments, ("method",))
-        kept = {} if arguments.config is None else flatten(read_toml(arguments.config))
-        if kept.get("model") == MODEL:
-            settings = {name.rpartition(".")[2]: value for name, value in kept.items()} | settings
-        config = None if arguments.config is None or settings.get("model") == MODEL else file_config(arguments)
+        config = None if arguments.config is None else file_config(arguments)
         usual = config or Config()
         if settings.get("train", usual.data.train) is None or out is None:
             raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
         finds, was_finished = settings.get("model", usual.model) == "tagger", False
         if arguments.group and not finds:
             raise InputError("--group is for the model tagger; leave it out")
+        if arguments.group and "train" in settings:
+            reading = {name: settings.pop(name) for name in ("train", *ROWS) if name in settings}
+            data = read_sentences(reading.pop("train"), group=True, **reading)
     try:
         with TrainingProgress(score="F1" if finds else "macro-F1") as bars:
             if arguments.resume is not None:
                 finish_run(out, bars, progress=False)
             else:
-                reading = {
-                    name: settings.pop(name) for name in ("train", *ROWS) if name in settings and arguments.group
-                }
-                data = read_sentences(reading.pop("train"), group=True, **reading) if reading else None
                 watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
                 write_run(data, out, config=config, **watch, **settings)
     except KeyboardInterrupt:
@@ -84,36 +78,19 @@ def run(arguments: argparse.Namespace) -> int:
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
     if not Team.from_environment().is_main:  # of processes that train together, only the main one prints
-        return 0
+        return
     if was_finished and not arguments.json:
         print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
     if finds:
-        _print_tagger(out, read_tagger_metrics(out / FILE), as_json=arguments.json)
+        metrics, show = read_tagger_metrics(out / FILE), _print_tagger
     elif is_joint(out):
-        _print_joint(out, as_json=arguments.json)
+        metrics, show = json.loads((out / FILE).read_bytes()), _print_joint
     else:
-        _print_classifier(out, read_metrics(out / FILE), as_json=arguments.json)
-    return 0
-
-
-def _print_joint(out: Path, *, as_json: bool) -> None:
-    """Print what a joint model has learned from, how good it is on held-out texts, and the next commands."""
-    from pssa.runs import load
-    from pssa.runs.evaluate import describe_held_out
-    from pssa.runs.run_metrics import FILE
-
-    metrics = json.loads((out / FILE).read_bytes())
-    if as_json:
+        metrics, show = read_metrics(out / FILE) | _count_evidence(out / "evidence.jsonl"), _print_classifier
+    if arguments.json:
         print_json({"run": str(out), **metrics})
-        return
-    (dev,) = metrics["dev"]
-    counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
-    words = f"; {metrics['with_opinion_words']} of them with marked opinion words"
-    say(f"{out}: {', '.join(counts)}{words if metrics['with_opinion_words'] else ''}")
-    if dev["spans"]:
-        say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
-    say(describe_held_out(load(out).held_out))
-    _print_next(out)
+    else:
+        show(out, metrics)
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
@@ -126,11 +103,37 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
             )
 
 
-def _print_tagger(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+def _count_evidence(path: Path) -> dict[str, Any]:
+    """Return the number of words of each kind that a run was supervised with; nothing if it has no evidence."""
+    from pssa.data.evidence import KINDS
+    from pssa.data.evidence_file import read_evidence
+
+    if not path.is_file():
+        return {}
+    examples = read_evidence(path).examples
+    counts = {kind: sum(len(getattr(one, kind)) for one in examples) for kind in KINDS}
+    if not any(counts.values()):
+        warn_no_evidence(Config.from_toml(path.with_name("config.toml")), "nothing was supervised")
+    return {"evidence": str(path), **counts}
+
+
+def _print_joint(out: Path, metrics: dict[str, Any]) -> None:
+    """Print what a joint model has learned from, how good it is on held-out texts, and the next commands."""
+    from pssa.runs import load
+    from pssa.runs.evaluate import describe_held_out
+
+    (dev,) = metrics["dev"]
+    counts = [counted(metrics[noun + "s"], noun) for noun in ("sentence", "aspect")]
+    words = f"; {metrics['with_opinion_words']} of them with marked opinion words"
+    say(f"{out}: {', '.join(counts)}{words if metrics['with_opinion_words'] else ''}")
+    if dev["spans"]:
+        say(f"held out: exact-span F1 {percent(dev['spans']['f1'])}")
+    say(describe_held_out(load(out).held_out))
+    _print_next(out)
+
+
+def _print_tagger(out: Path, metrics: dict[str, Any]) -> None:
     """Print what a tagger has learned from, and how good it is."""
-    if as_json:
-        print_json({"run": str(out), **metrics})
-        return
     held_out = f"; held-out F1 {percent(metrics['dev']['f1'])}" if metrics["dev"] else ""
     data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
     say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
@@ -140,21 +143,8 @@ def _print_tagger(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
     say(f"\nNext:  pssa predict RUN --input FILE --output FILE --aspects-from {shlex.quote(str(out))}")
 
 
-def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> None:
+def _print_classifier(out: Path, metrics: dict[str, Any]) -> None:
     """Print what a classifier has learned from and its evidence, how good it is, and the next commands."""
-    from pssa.data.evidence import KINDS
-    from pssa.data.evidence_file import read_evidence
-
-    path, words = out / "evidence.jsonl", dict[str, Any]()
-    if path.is_file():
-        examples = read_evidence(path).examples
-        counts = {kind: sum(len(getattr(one, kind)) for one in examples) for kind in KINDS}
-        words = {"evidence": str(path), **counts}
-        if not any(counts.values()):
-            warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
-    if as_json:
-        print_json({"run": str(out), **metrics, **words})
-        return
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
     say(f"{out}: {instances}{dropped}; {epochs}; {metrics['parameters']:,} trained parameters")
@@ -163,8 +153,8 @@ def _print_classifier(out: Path, metrics: dict[str, Any], *, as_json: bool) -> N
     if gate := metrics.get("gate"):
         scores = f"{percent(gate['with_evidence'])} with evidence, {percent(gate['without'])} without"
         say(f"held-out macro-F1 {scores}: trained {'with' if gate['supervised'] else 'without'} it")
-    if words:
-        say(f"{words['active']} active, {words['misleading']} misleading words in {path}")
+    if "evidence" in metrics:
+        say(f"{metrics['active']} active, {metrics['misleading']} misleading words in {metrics['evidence']}")
     _print_scores(out, metrics)
 
 

@@ -26,11 +26,11 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one per line)")
     option(parser, "--run RUN", "run (default: starter, which comes with pssa)", dest="run_path")
     option(parser, "--aspects NAME,...", "aspects to look for by name (default: those that the run's tagger finds)")
-    option(parser, "--min-score X", "least score of an aspect that is found", type=float)
+    option(parser, "--min-score X", "least score of an aspect that is found")
     option(parser, "--mentions", "label aspects that are named without an opinion too")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Find the aspects of a text, label each, and show how much each word counted. Nothing is trained
     or downloaded: a small model for English reviews comes with pssa.
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             for text, answers, note in zip(texts, found, notes, strict=True)
         ]
         print_json({"items": items})
-        return 0
+        return
     for number, (text, answers, note) in enumerate(zip(texts, found, notes, strict=True)):
         if number:
             say("")
@@ -66,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"note: {'; '.join(note)}; do not rely on answers about such a text")
     if names is None and not all(found):
         say("\nto label aspects that you name, add --aspects NAME,NAME")
-    return 0
 
 
 def judge(classifier: Classifier, texts: Sequence[str]) -> list[list[Answer]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pssa import models
 from pssa.aspects.sentences import split_review
 from pssa.data.example import DEFAULT_LABELS, Corpus
 from pssa.data.formats import find_format
@@ -25,7 +26,7 @@ from pssa.runs.directory import RunDirectory
 from pssa.runs.loading import is_joint
 from pssa.runs.resolve import MIN_INSTANCES
 from pssa.runs.run_names import STARTER, resolve_run
-from pssa.runs.settings import Config, flatten
+from pssa.runs.settings import Config, flatten, option_fields
 from pssa.runs.warm_start import SCRATCH, starter_knows
 from pssa.training import Observer, Team
 
@@ -54,8 +55,11 @@ def is_joint_training(settings: Mapping[str, Any]) -> bool:
     if start := given.get("from_pretrained"):
         return str(start) != SCRATCH and is_joint(resolve_run(start))
     others = sorted(given.keys() - {*_SETTINGS, *_READING, "train"})
-    if others and not given.keys() & _OF_OTHERS and Team.from_environment().is_main:
-        name, usual = setting(others[0]), Config().model
+    usual = Config().model
+    known = {name.rpartition(".")[2] for name in Config().flat()} | models.option_defaults(usual).keys()
+    if others and known.issuperset(others) and not given.keys() & _OF_OTHERS and Team.from_environment().is_main:
+        has_option = others[0] in (field.name for _, field, _ in option_fields())
+        name = setting(others[0], option="" if has_option else f"--set {others[0]}")
         what = f"{name} is a setting of other models than the starter, so a {usual} is trained from scratch"
         warnings.warn(PssaWarning(f"{what}; say so with {setting('model', usual)}, or leave {name} out"), stacklevel=3)
     return not others

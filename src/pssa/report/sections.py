@@ -26,7 +26,7 @@ from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
 from pssa.runs.card import describe_run
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
-from pssa.runs.explain import Trust, explain, trust
+from pssa.runs.explain import Trust, explain, trust, trusted_saliencies
 from pssa.runs.resolve import unused_settings
 from pssa.runs.settings import non_default_settings
 from pssa.stress import compare_all_right, make_variants, stress
@@ -294,7 +294,10 @@ def measure_trust(classifiers: Mapping[str, Classifier], corpus: Corpus, sample:
     """Measure the default saliency of each run by name, on `sample` instances, or fewer with an encoder."""
     has_encoder = any(each.runtime.has_encoder for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
-    return {name: trust(each, corpus, each.saliencies[:1], limit=limit) for name, each in classifiers.items()}
+    return {
+        name: trust(each, corpus, trusted_saliencies(each, each.saliencies[:1]), limit=limit)
+        for name, each in classifiers.items()
+    }
 
 
 def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:

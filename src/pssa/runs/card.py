@@ -150,7 +150,8 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
     copies = ", with contrast copies" if config.training.augment == "contrast" else ""
     if not metrics.get("gate", {"supervised": True})["supervised"]:
         copies += "; trained without its evidence, which scored lower on held-out data"
-    mined = methods.find(config.method).mines and not config.supervision.evidence
+    given = bool(config.supervision.evidence)
+    when = ", without the evidence" if given else ", before mining" if methods.find(config.method).mines else ""
     return {
         "method": copies,
         "parameters": f"{metrics['parameters']:,}",
@@ -160,7 +161,7 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
         "epochs": f"{metrics['epochs']}{'' if metrics['dev'] else not_searched}",
         "calibration": describe_calibration(metrics.get("calibration")),  # older runs have none
         # When the development score was measured.
-        "when": ", before mining" if mined and config.supervision.final_epochs == "initial" else "",
+        "when": when if config.supervision.final_epochs == "initial" else "",
     }
 
 

@@ -139,15 +139,21 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     found = Evaluation(scores, slices, gold, predicted, tuple(probabilities.max(axis=1).tolist()))
     if not (threshold := classifier.abstain_below):
         return found
+    return replace(found, abstention=measure_abstention(found, threshold))
+
+
+def measure_abstention(found: Evaluation, threshold: float) -> Abstention:
+    """Return how many instances are answered with at least this confidence, and how many of these answers are right."""
     answered, correct = np.array(found.confidences) >= threshold, found.correct
     accuracy = float(correct[answered].mean()) if answered.any() else None
-    wrong = float((answered & ~correct).mean())
-    return replace(found, abstention=Abstention(threshold, float(answered.mean()), accuracy, wrong))
+    return Abstention(threshold, float(answered.mean()), accuracy, float((answered & ~correct).mean()))
 
 
 def describe_abstention(found: Abstention) -> str:
     """Describe coverage and accuracy in a sentence."""
-    threshold = "no confidence" if found.threshold > 1 else f"a confidence of {found.threshold:.2f} or more"
+    if found.threshold > 1:
+        return "no confidence is high enough for an answer: all instances are uncertain"
+    threshold = f"a confidence of {found.threshold:.2f} or more"
     if found.accuracy is None:
         return f"answers with {threshold}: none; all instances are uncertain"
     answered = f"{percent(found.coverage)} of the instances, {percent(found.accuracy)} of these right"

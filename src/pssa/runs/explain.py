@@ -15,7 +15,7 @@ from pssa import saliency as saliencies
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.validation import brief_repr
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.evaluation import (
     Agreement,
     Correlation,
@@ -27,8 +27,9 @@ from pssa.evaluation import (
     measure_agreement,
     measure_faithfulness,
 )
-from pssa.runs.answers import Explanation
+from pssa.runs.answers import Answer, Explanation
 from pssa.runs.classifier import Classifier
+from pssa.runs.settings import Config
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
@@ -45,7 +46,16 @@ def explain(
     """
     chosen = classifier.explaining(saliency or classifier.saliencies[0])
     answers, name = chosen.answer(examples, batch_size, reasons=True), chosen.runtime.saliency
+    if classifier.runtime.in_torch is None:
+        return [_on_all_words(*pair, name) for pair in zip(examples, answers, strict=True)]
     return [Explanation.of(example.text, answer, name) for example, answer in zip(examples, answers, strict=True)]
+
+
+def _on_all_words(example: Example, answer: Answer, saliency: str) -> Explanation:
+    """Return the explanation of an answer that rests on one sentence; words of others have no share."""
+    known = {word.start: word.share for word in answer.words}
+    shares = tuple(known.get(start, 0.0) for start, _ in example.spans)
+    return Explanation(example.text, example.spans, example.aspect, shares, saliency, replace(answer, words=()))
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,13 @@ def trust(
 
 
 def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
+    """Return the saliencies to measure: those of `names`, or all cheap ones and the default.
+
+    :raises InputError: if one does not apply to the model, or none can be measured.
+    """
+    if classifier.runtime.in_torch is None:
+        alone = setting("model", Config().model)
+        raise InputError(f"saliencies of the model {classifier.name} are not measured; train one such as {alone}")
     if names:
         return tuple(dict.fromkeys(classifier.explaining(name).runtime.saliency for name in names))
     default, *others = classifier.saliencies
