@@ -95,16 +95,18 @@ def by_records(texts: Sequence[str]) -> list[list[Found]]:
 
 def by_files(texts: Sequence[str]) -> list[list[Found]]:
     """`pssa predict` of a file."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lines = [json.dumps({"number": number, "text": text}) for number, text in enumerate(texts)]
-        (folder / "in.jsonl").write_text("\n".join(lines))
-        predict(Job(starter_run(), (str(folder / "in.jsonl"),), str(folder / "out.jsonl")), LocalEngine())
-        rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     found: list[list[Found]] = [[] for _ in texts]
-    for row in rows:
+    for row in _labelled_file([{"number": number, "text": text} for number, text in enumerate(texts)]):
         found[row["number"]].append(_plain(row))
     return found
+
+
+def _labelled_file(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as name:
+        source, target = Path(name, "in.jsonl"), Path(name, "out.jsonl")
+        source.write_text("\n".join(map(json.dumps, rows)))
+        predict(Job(starter_run(), (str(source),), str(target)), LocalEngine())
+        return [json.loads(line) for line in target.read_text().splitlines()]
 
 
 def by_service(texts: Sequence[str]) -> list[list[Found]]:
@@ -132,12 +134,7 @@ def named_by_service(pairs: Sequence[tuple[str, str]]) -> list[Found]:
 
 def named_in_files(pairs: Sequence[tuple[str, str]]) -> list[Found]:
     """`pssa predict` of a file with aspects."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lines = [json.dumps({"text": text, "aspect": aspect}) for text, aspect in pairs]
-        (folder / "in.jsonl").write_text("\n".join(lines))
-        predict(Job(starter_run(), (str(folder / "in.jsonl"),), str(folder / "out.jsonl")), LocalEngine())
-        return [_plain(json.loads(line)) for line in (folder / "out.jsonl").read_text().splitlines()]
+    return [_plain(row) for row in _labelled_file([{"text": text, "aspect": aspect} for text, aspect in pairs])]
 
 
 WAYS = (by_try, by_text, by_list, by_records, by_files, by_service)

@@ -214,6 +214,15 @@ REFUSED = [
     (f"{INSIGHTS} --out data.jsonl", "--force"),
     (f"{INSIGHTS} --table new.html", "is named twice"),
     (f"{INSIGHTS} --groups new.html", "is named twice"),
+    (f"{INSIGHTS} --groups no/where.csv", "no/where.csv cannot be written"),
+    (
+        "insights tagger --input reviews.csv --columns text=Text --out new.html",
+        "tagger is a tagger and labels no aspects",
+    ),
+    (
+        "predict tagger --input reviews.csv --columns text=Text --output new.csv",
+        "tagger is a tagger and labels no aspects",
+    ),
     (f"{INSIGHTS} --rows new.html.rejected.jsonl", "is named twice"),
     ("report . --out new.html", "is not a run"),
     ("report . --data data.jsonl --out new.html", "model.json cannot be read"),
@@ -278,6 +287,8 @@ def folder(run: Path, train_file: Path, data: Path, tmp_path_factory: pytest.Tem
     other = shutil.copytree(run, folder / "other") / "model.json"
     other.write_text(other.read_text().replace('"positive"', '"good"'))
     (folder / "reviews").mkdir()
+    tagger = shutil.copytree(run, folder / "tagger") / "model.json"
+    tagger.write_text(json.dumps(json.loads(tagger.read_text()) | {"model": "tagger", "options": {}}))
     write_files(folder)  # evidence and its corpus
     shutil.copy(train_file, folder / "train.jsonl")
     shutil.copy(data, folder / "data.jsonl")

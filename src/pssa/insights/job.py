@@ -287,8 +287,12 @@ class _Work:
             if source.is_stream:
                 raise InputError(f"{source.title} can be read only once; name a file with {setting('input')}")
         inputs = {Path(source.name).resolve() for source in self.sources}
-        others = set() if self.job.groups is None else {self.job.groups.resolve()}
-        for path, name in self.job.outputs:
+        named, others = self.job.outputs, set[Path]()
+        if self.given_groups is not None and self.job.groups is not None:
+            others.add(self.job.groups.resolve())
+        elif self.job.groups is not None:
+            named = [*named, (self.job.groups, "groups")]
+        for path, name in named:
             if path.resolve() in inputs:
                 raise InputError(f"{path} is both an input and an output; choose another {setting(name)}")
             if path.resolve() in others:

@@ -137,9 +137,9 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
         slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
     scores = score(gold, predicted, classifier.labels)
     found = Evaluation(scores, slices, gold, predicted, tuple(probabilities.max(axis=1).tolist()))
-    if not (threshold := classifier.abstain_below):
+    if not classifier.abstain_below:
         return found
-    return replace(found, abstention=measure_abstention(found, threshold))
+    return replace(found, abstention=measure_abstention(found, classifier.abstain_below))
 
 
 def measure_abstention(found: Evaluation, threshold: float) -> Abstention:

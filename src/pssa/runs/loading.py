@@ -104,16 +104,17 @@ def finds_aspects(folder: Path) -> bool:
 def describe_run(folder: Path) -> tuple[str, tuple[str, ...]]:
     """Return the model of a run and its labels, without loading them.
 
-    :raises InputError: if `model.json` is damaged.
+    :raises InputError: if `model.json` is damaged, or is that of a tagger.
     """
     if is_joint(folder):
         from pssa.runs.onnx_runtime import read_description
 
         values = read_description(folder)
         return values["model"], tuple(values["labels"])
-    from pssa.runs.saved_model import Description
+    from pssa.runs.saved_model import Description, require_classifier
 
     described = Description.load(folder)
+    require_classifier(folder, described)
     return described.model, described.labels
 
 

@@ -157,14 +157,22 @@ def save_ensemble(
     description.save(folder)
 
 
-def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> TorchRuntime:
-    """Load the model of a run, a stage or a member of an ensemble; `pssa.load` describes it."""
-    description = Description.load(folder)
-    place = choose_device(device)
+def require_classifier(folder: Path, description: Description) -> None:
+    """Refuse the run of a tagger.
+
+    :raises InputError: if it is one.
+    """
     if description.model in TAGGERS:
         raise InputError(
             f"{folder} is a tagger and labels no aspects; find them with {setting('aspects_from', str(folder))}"
         )
+
+
+def load_torch(folder: Path, device: str = "cpu", precision: str = "auto") -> TorchRuntime:
+    """Load the model of a run, a stage or a member of an ensemble; `pssa.load` describes it."""
+    description = Description.load(folder)
+    place = choose_device(device)
+    require_classifier(folder, description)
     narrow = _is_narrow(description.model, precision, place)
     featurizer = description.load_featurizer(folder)
     # An interrupted ensemble has members but no vote weights yet; it is loaded like any unfinished run.
