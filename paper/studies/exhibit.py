@@ -21,8 +21,8 @@ PAIR = ("accuracy", "macro-F1")
 class FormattedValue:
     """A field that people read as one text and programs as several numbers: `66.42 ± 0.92`, `+0.41* / -0.06`, `9 of 9`."""
 
-    text: str  # empty: not measured
-    parts: Mapping[str, PlainValue]  # by name, unrounded; the same names where nothing was measured
+    text: str
+    parts: Mapping[str, PlainValue]  # by name, unrounded
 
     def __str__(self) -> str:
         return self.text
@@ -32,25 +32,31 @@ Value = str | int | float | FormattedValue | None  # of a table's field; None: n
 TableRow = tuple[Value, ...]
 
 
-def not_measured(*names: str) -> FormattedValue:
-    """Return an empty field that would consist of these parts."""
-    return FormattedValue("", dict.fromkeys(names))
-
-
-def format_scores(scores: Sequence[float] | None, sign: str = "") -> FormattedValue:
+def format_scores(scores: Sequence[float] | None, sign: str = "") -> FormattedValue | None:
     """Return `accuracy / macro-F1` in points."""
     if scores is None:
-        return not_measured(*PAIR)
+        return None
     return FormattedValue(" / ".join(f"{score:{sign}.2f}" for score in scores), dict(zip(PAIR, scores, strict=True)))
 
 
-def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue:
+def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue | None:
     """Return `mean ± standard deviation` in points."""
     if not values:
-        return not_measured("mean", "spread")
+        return None
     mean, spread = mean_and_std(values)
     beside = "" if spread is None else f" ± {spread:.2f}"
     return FormattedValue(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
+
+
+def format_number(name: str, value: float | None, form: str = "+.2f") -> FormattedValue | None:
+    """Return a number rounded for people; programs find it under the name."""
+    return None if value is None else FormattedValue(f"{value:{form}}", {name: value})
+
+
+def format_interval(name: str, value: float, low: float, high: float) -> FormattedValue:
+    """Return a difference with its interval."""
+    text = f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+    return FormattedValue(text, {name: value, "low": low, "high": high})
 
 
 def format_percent(share: float, decimals: int = 1) -> FormattedValue:

@@ -25,7 +25,6 @@ from paper.studies.exhibit import (
     Table,
     TableRow,
     format_mean,
-    not_measured,
     plot_line,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, FULL_GAMMA, METHODS, NAMES
@@ -141,7 +140,7 @@ def _order_table(scores: _PointScores, places: Sequence[tuple[str, str]]) -> Tab
 
 def _mean_difference(
     scores: _PointScores, places: Sequence[tuple[str, str]], pairs: Sequence[tuple[_Point, _Point]], measure: _Measure
-) -> FormattedValue:
+) -> FormattedValue | None:
     """Return the mean difference of pairs of points over places and seeds, with its standard error."""
     found: list[float] = []
     for model, data in places:
@@ -149,7 +148,7 @@ def _mean_difference(
         seeds = set.intersection(*({*one} & {*other} for one, other in both))
         found += [100 * statistics.mean(one[seed] - other[seed] for one, other in both) for seed in sorted(seeds)]
     if len(found) < 2:
-        return not_measured("mean", "error")
+        return None
     mean, error = statistics.mean(found), statistics.stdev(found) / math.sqrt(len(found))
     return FormattedValue(f"{mean:+.2f} ± {error:.2f}", {"mean": mean, "error": error})
 

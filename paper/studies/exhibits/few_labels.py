@@ -27,7 +27,6 @@ from paper.studies.exhibit import (
     TableRow,
     format_count,
     format_scores,
-    not_measured,
     plot_line,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
@@ -240,7 +239,7 @@ def _held_out(board: _FewLabelsBoard, data: Sequence[str]) -> dict[str, dict[int
 def _tried(name: str, scores: _Scores) -> TableRow:
     measured = format_count(sum(map(len, scores.values())), len(SIZES) * len(DATA) * FEW_SEEDS)
     every = dict(enumerate(record for row in scores.values() for record in row.values()))
-    whole = mean_scores(every) if len(scores) == len(SIZES) else not_measured("accuracy", "macro-F1")
+    whole = mean_scores(every) if len(scores) == len(SIZES) else None
     return (name, measured, *(mean_scores(scores.get(size, {})) for size in SIZES), whole)
 
 

@@ -14,7 +14,6 @@ from paper.studies.exhibit import HEADLINE, Exhibit, Part, Table, TableRow
 from paper.studies.exhibits._rows import (
     COLUMNS,
     FAMILIES,
-    METHODS,
     SMALLER_PLAN,
     STARS,
     ModelRow,
@@ -59,7 +58,7 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     key = (entry.model, entry.method.name, data)
     over = None
     if entry.method.name in ("+AW-AS", "+PG-AS"):
-        over = board.gain(entry, ModelRow(entry.model, METHODS["+RM-AS"]), data)
+        over = board.gain(entry, entry.with_method("+RM-AS"), data)
     return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), format_gain(over))
 
 

@@ -119,7 +119,7 @@ def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> l
 
 def _gain(
     ours: Mapping[int, Record], theirs: Mapping[int, Record], buckets: Sequence[str], sums: str
-) -> FormattedValue:
+) -> FormattedValue | None:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
     return format_mean([one - other for one, other in pairs], "+")
 

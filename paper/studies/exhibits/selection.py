@@ -127,7 +127,7 @@ def _choices(curves: Sequence[_Curve]) -> dict[str, Scores | None]:
 
 
 def _choices_table(found: Mapping[_Place, Sequence[_Curve]]) -> Table:
-    def formatted(gains: Iterable[Scores | None]) -> Iterator[FormattedValue]:
+    def formatted(gains: Iterable[Scores | None]) -> Iterator[FormattedValue | None]:
         return (format_scores(gain, "+") for gain in gains)
 
     rows: list[TableRow] = []

@@ -58,7 +58,10 @@ def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
     rows: list[TableRow] = []
     for entry in (entry for entry in _ENTRIES if scope.has(entry.model)):
         damaged = _stripped(entry)
-        gains = (board.gain(damaged, entry, data), *(board.gain(each, each.base, data) for each in (entry, damaged)))
+        gains = (
+            board.gain(damaged, entry, data),
+            *(board.gain(each, each.with_method(""), data) for each in (entry, damaged)),
+        )
         scores = (*board.scores(entry, data), *board.scores(damaged, data))
         rows.append((entry.name, len(board.row(damaged, data)), *scores, *(format_gain(gain) for gain in gains)))
     return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, ("seeds",))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 
-from paper.experiments.cells import Analysis, Cell, Place, Training, settings
-from paper.experiments.comparison import METRICS, Gain, Row, average, gather, gather_found
+from paper.experiments.cells import Analysis, Cell, Training, settings
+from paper.experiments.comparison import METRICS, Change, Gain, Row, average, gather, gather_found, gold_labels
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -25,7 +26,7 @@ from paper.studies.exhibit import (
     Value,
     format_count,
     format_mean,
-    not_measured,
+    format_number,
 )
 from paper.studies.exhibits._rows import (
     ATTENDING,
@@ -36,7 +37,7 @@ from paper.studies.exhibits._rows import (
     TRANSFER_ROWS,
     TRIED_ROWS,
     format_gain,
-    format_interval,
+    format_gain_interval,
     row_name,
 )
 from pssa import models
@@ -160,8 +161,7 @@ class _Board:
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self.scope, self.lookup = scope, lookup
-        # A gain takes many resamples, and several tables show it.
-        self.gain = cache(self._gain)
+        self.gain = cache(self._gain)  # several tables show it
 
     def home(self, pair: _DomainPair, name: str) -> Row:
         """Return the records of a row on the test set of its training domain."""
@@ -174,28 +174,19 @@ class _Board:
     def _gain(self, pair: _DomainPair, name: str, other: str, at_home: bool = False) -> Gain | None:
         """Return the gain of a row over another in the other domain, or in the training domain."""
         data, row = (pair.source, self.home) if at_home else (pair.target, self.away)
-        return average(self.scope, [(Place(data, pair.model, 0), row(pair, name), row(pair, other))])
+        return average([(gold_labels(self.scope, data), row(pair, name), row(pair, other))])
 
     def gain_over_both(self, pairs: Sequence[_DomainPair], name: str) -> Gain | None:
         """Return the mean gain of a row in other domains over both trainings without evidence."""
-        compared = []
-        for pair in pairs:
-            controls = tuple(self.away(pair, control) for control in ("", _CONTROL))
-            compared.append((Place(pair.target, pair.model, 0), self.away(pair, name), controls))
-        return average(self.scope, compared)
+        rows = [[self.away(pair, each) for each in (name, "", _CONTROL)] for pair in pairs]
+        gold = [gold_labels(self.scope, pair.target) for pair in pairs]
+        return average([(labels, ours, tuple(theirs)) for labels, (ours, *theirs) in zip(gold, rows, strict=True)])
 
 
 def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     columns = (
-        "row",
-        "measured",
-        "above again",
-        "above +Random",
-        "mean gain",
-        "p < .05",
-        "over the first",
-        "over both controls",
-        "mean gain at home",
+        *("row", "measured", "above again", "above +Random", "mean gain", "p < .05"),
+        *("over the first", "over both controls", "mean gain at home"),
     )
     complete = [pair for pair in pairs if all(board.away(pair, name) for name in TRANSFER_ROWS)]
     rows = tuple(_reached(board, complete, name, len(pairs)) for name in TRIED_ROWS)
@@ -203,32 +194,26 @@ def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
 
 
 def _reached(board: _Board, pairs: Sequence[_DomainPair], name: str, n_pairs: int) -> TableRow:
-    def gains(other: str, at_home: bool = False) -> list[Gain]:
-        return [gain for pair in pairs if (gain := board.gain(pair, name, other, at_home))]
+    def gains(other: str, at_home: bool = False) -> list[Change]:
+        return [gain.macro_f1 for pair in pairs if (gain := board.gain(pair, name, other, at_home))]
 
     over_again, over_random = gains(_CONTROL), gains(_RANDOM) if name != _RANDOM else []
     measured = format_count(len(over_again), n_pairs)
     if not over_again:
-        return (name, measured, None, None, not_measured("points"), None, *_NOTHING)
+        return (name, measured, *[None] * 7)
     return (
-        *(name, measured, sum(gain.macro_f1 > 0 for gain in over_again)),
-        sum(gain.macro_f1 > 0 for gain in over_random) if over_random else None,
-        _points([gain.macro_f1 for gain in over_again]),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in over_again),
-        _points([gain.macro_f1 for gain in gains("")]),
-        format_interval(board.gain_over_both(pairs, name)),
-        _points([gain.macro_f1 for gain in gains(_CONTROL, at_home=True)]),
+        *(name, measured, sum(gain.points > 0 for gain in over_again)),
+        sum(gain.points > 0 for gain in over_random) if over_random else None,
+        _mean_points(over_again),
+        sum(gain.points > 0 and gain.p_rise < SIGNIFICANT for gain in over_again),
+        _mean_points(gains("")),
+        format_gain_interval(board.gain_over_both(pairs, name)),
+        _mean_points(gains(_CONTROL, at_home=True)),
     )
 
 
-_NOTHING = (not_measured("points"), format_interval(None), not_measured("points"))
-
-
-def _points(values: Sequence[float]) -> FormattedValue:
-    if not values:
-        return not_measured("points")
-    mean = statistics.mean(values)
-    return FormattedValue(f"{mean:+.2f}", {"points": mean})
+def _mean_points(gains: Sequence[Change]) -> FormattedValue | None:
+    return format_number("points", statistics.mean(gain.points for gain in gains) if gains else None)
 
 
 def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
@@ -244,10 +229,10 @@ def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-gains", "Gains in the other domain", columns, rows, _GAIN_NOTES, columns[3:])
 
 
-def _format(gain: Gain | None) -> FormattedValue:
+def _format(gain: Gain | None) -> FormattedValue | None:
     """Return a gain with its stars, which a single seed does not have."""
     shown = format_gain(gain)
-    return shown if gain is None or gain.seeds > 1 else FormattedValue(shown.text.replace("*", ""), shown.parts)
+    return replace(shown, text=shown.text.replace("*", "")) if shown and gain and gain.seeds == 1 else shown
 
 
 def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
@@ -300,30 +285,20 @@ def _attended(board: _Board, pair: _DomainPair, name: str) -> TableRow:
 
 
 def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
-    measures = ("comprehensiveness", "sufficiency")
-    columns = (
-        "model",
-        "trained on",
-        "tested on",
-        "row",
-        "seeds",
-        *(f"{m}{p}" for m in measures for p in ("", ", random")),
-    )
+    measures = list(product(("comprehensiveness", "sufficiency"), {"value": "", "control": ", random"}.items()))
+    names = (f"{measure}{ending}" for measure, (_, ending) in measures)
+    columns = ("model", "trained on", "tested on", "row", "seeds", *names)
     rows: list[TableRow] = []
-    for pair in pairs:
-        for name in _FAITHFUL:
-            found = gather_found(board.lookup, pair.analyses(board.scope, name, "faithfulness"))
-            judged = [
-                [each["deletion"]["attention"][measure]["aopc"][side]["mean"] for each in found.values()]
-                for measure in measures
-                for side in ("value", "control")
-            ]
-            means = [statistics.mean(values) if values else None for values in judged]
-            fields = [
-                not_measured("mean") if mean is None else FormattedValue(f"{mean:.3f}", {"mean": mean})
-                for mean in means
-            ]
-            rows.append((*pair.head, name or "plain", len(found) or None, *fields))
+    for pair, name in product(pairs, _FAITHFUL):
+        found = gather_found(board.lookup, pair.analyses(board.scope, name, "faithfulness")).values()
+        judged = [[each["deletion"]["attention"][measure] for each in found] for measure, _ in measures]
+        fields = (
+            format_number(
+                "mean", statistics.mean(each["aopc"][side]["mean"] for each in seeds) if seeds else None, ".3f"
+            )
+            for seeds, (_, (side, _)) in zip(judged, measures, strict=True)
+        )
+        rows.append((*pair.head, name or "plain", len(found) or None, *fields))
     title = "Do models rely on the words that they attend to, in the other domain?"
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 

@@ -17,7 +17,7 @@ from tests.paper.studies.readings import as_read
 import paper
 import pssa
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
-from paper.experiments.comparison import Gain
+from paper.experiments.comparison import Change, Gain
 from paper.experiments.ledger import Record
 from paper.studies.exhibit import Picture, Table, plot_line
 from paper.studies.exhibits import case_study, find, stress
@@ -53,20 +53,21 @@ def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
     }
     gain = Scoreboard(scope, FakeLookup(known)).gain(boosted, PLAIN, "laptop")
     assert gain is not None
-    assert (gain.accuracy, gain.macro_f1, gain.seeds) == (0.0, 0.0, 1)
+    assert (gain.accuracy.points, gain.macro_f1.points, gain.seeds) == (0.0, 0.0, 1)
 
 
 INTERVAL = {"low macro-F1": -1.5, "high macro-F1": 0.5}
 
 
 def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
-    reading = format_gain(Gain(1.25, -0.5, 0.03, 0.7, 5, -1.5, 0.5))
+    reading = format_gain(Gain(Change(1.25, 0.03, 0.97, 0.0, 2.5), Change(-0.5, 0.7, 0.3, -1.5, 0.5), 5, 1))
+    assert reading is not None
     assert reading.text == "+1.25* / -0.50"
     assert (
         reading.parts
         == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5} | INTERVAL
     )
-    assert (format_gain(None).text, list(format_gain(None).parts)) == ("", list(reading.parts))
+    assert format_gain(None) is None
 
 
 def test_a_line_has_the_points_that_were_measured_and_one_value_has_no_spread() -> None:
