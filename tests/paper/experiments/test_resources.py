@@ -29,6 +29,16 @@ def test_data_sets_are_found_by_their_folders(tmp_path: Path) -> None:
     assert not found.can_train("bertabsa")
 
 
+def test_workers_elsewhere_are_given_whole_paths_and_the_same_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = tiny_resources(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = Resources.find(Path("data"), Path("vectors.txt"), "data")
+    assert (found.sources, found.vectors, found.encoder) == (tiny.sources, tiny.vectors, tmp_path / "data")
+    assert replace(found, settings=tiny.settings).key(Training(HERE)) == tiny.key(Training(HERE))
+
+
 @pytest.mark.parametrize(("data", "vectors", "said"), [("no", None, "not a folder"), ("", "no.txt", "does not exist")])
 def test_what_is_not_there_is_named(tmp_path: Path, data: str, vectors: str | None, said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -185,23 +185,3 @@ def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
     assert reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True)).made == 1
     assert stand_in.done == [FINAL]
     assert re.search(r"^\| 3 +\| .*`changed`", (tmp_path / "quick.md").read_text("utf-8"), re.MULTILINE)
-
-
-def test_a_cluster_is_given_whole_paths_and_the_same_keys(
-    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = Path(str(scope.resources.vectors)).parent
-    monkeypatch.chdir(files)
-    resources = scope.resources
-    source = resources.sources["laptop"]
-    near = replace(
-        resources,
-        sources={"laptop": replace(source, train=source.train.relative_to(files), test=None)},
-        vectors=Path("vectors.txt"),
-    )
-    room = ExecutionOptions("ray").workspace(Path("out"), Scope(near))
-    assert room.folder == files / "out"
-    assert room.resources.vectors == files / "vectors.txt"
-    assert (room.resources.sources["laptop"].train, room.resources.sources["laptop"].test) == (source.train, None)
-    assert room.key(Training(Place("laptop", "memnet", 0))) == near.key(Training(Place("laptop", "memnet", 0)))
-    assert ONE.workspace(Path("out"), Scope(near)).folder == Path("out")
