@@ -52,12 +52,11 @@ class MethodRow:
 
     name: str  # as the paper writes it after the model
     method: str = "base"
-    mined_by: tuple[str, ...] = ()  # minings whose common words supervise
+    mined_by: str = ""  # method that mines the words that supervise
     words: str = "both"
     seeds: int = 0  # at most; 0: all
     mining: tuple[Setting, ...] = ()
     training: tuple[Setting, ...] = ()
-    rounds: int = 0
     on: tuple[tuple[str, tuple[Setting, ...]], ...] = ()  # further settings of the training, by data set
     full_gamma: bool = False  # whether words of a consensus have the gamma that words of rounds have
     word_data: tuple[str, ...] = DATA_SETS  # on which word-vector models have it in tables of the paper
@@ -67,22 +66,19 @@ class MethodRow:
         """Return whether the tables of the paper have the row for this model and data set."""
         return data in (self.encoder_data if model.startswith("bertabsa") else self.word_data)
 
-    def minings(self, place: Place) -> tuple[Mining, ...]:
-        """Return the minings of the row in a place."""
-        return tuple(Mining(place, way, () if way == "human" else self.mining) for way in self.mined_by)
-
     def training_in(self, place: Place) -> Training:
         """Return the training of the row in a place."""
         words = () if self.words == "both" else settings(words=self.words)
         chosen = (*words, *self.training, *dict(self.on).get(place.data, ()), *self._gamma(place.model))
-        return Training(place, self.method, self.minings(place), self.rounds, settings=chosen)
+        mining = Mining(place, self.mined_by, self.mining) if self.mined_by else None
+        return Training(place, self.method, mining, settings=chosen)
 
     def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> dict[int, Training]:
         """Return the trainings by seed; none if the scope lacks the model, the data or its marked words.
 
         :param changes: of the places.
         """
-        if "human" in self.mined_by and not scope.has_opinion_words(data):
+        if self.mined_by == "human" and not scope.has_opinion_words(data):
             return {}
         places = (replace(place, **changes) for place in scope.places(model, data, seeds))
         return {place.seed: self.training_in(place) for place in places}
@@ -102,23 +98,23 @@ METHODS = {
         MethodRow("+Boosting", "boosting", **_COSTLY),
         MethodRow("+Adaboost", "adaboost", **_COSTLY),
         *(
-            MethodRow(f"+{name}-AS{suffix}", mined_by=(way,), words=words, **more)
+            MethodRow(f"+{name}-AS{suffix}", mined_by=way, words=words, **more)
             for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
             for suffix, words, more in (("_m", "misleading", _COSTLY), ("_a", "active", _COSTLY), ("", "both", {}))
         ),
         *(
-            MethodRow(f"+{name}-AS{PAPER_PENALTY}", mined_by=(way,), on=_PAPER_PENALTY, **_COSTLY)
+            MethodRow(f"+{name}-AS{PAPER_PENALTY}", mined_by=way, on=_PAPER_PENALTY, **_COSTLY)
             for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
         ),
-        MethodRow("+RM-AS", mined_by=("rm-as",), seeds=FEW_SEEDS),
-        MethodRow("+Consensus", mined_by=("consensus",), encoder_data=("laptop", "rest")),
-        MethodRow("+Human", mined_by=("human",)),
+        MethodRow("+RM-AS", mined_by="rm-as", seeds=FEW_SEEDS),
+        MethodRow("+Consensus", mined_by="consensus", encoder_data=("laptop", "rest")),
+        MethodRow("+Human", mined_by="human"),
         # With a penalty of zero weight, a final training differs from the baseline only in its random numbers.
-        MethodRow("again", mined_by=("aw-as",), training=settings(gamma=0.0)),
-        MethodRow(FULL_GAMMA, mined_by=("consensus",), full_gamma=True),
-        MethodRow("+Random", mined_by=("random",)),
+        MethodRow("again", mined_by="aw-as", training=settings(gamma=0.0)),
+        MethodRow(FULL_GAMMA, mined_by="consensus", full_gamma=True),
+        MethodRow("+Random", mined_by="random"),
         MethodRow("+Contrast", training=settings(augment="contrast")),
-        MethodRow("+Consensus+Contrast", mined_by=("consensus",), training=settings(augment="contrast")),
+        MethodRow("+Consensus+Contrast", mined_by="consensus", training=settings(augment="contrast")),
     )
 }
 
@@ -132,7 +128,7 @@ TRIED_ROWS = tuple(name for name in TRANSFER_ROWS if name not in ("", "again")) 
 def refined(heads: str) -> MethodRow:
     """Return a row that mines and supervises self-attention within the encoder, of these heads."""
     chosen = settings(refine=heads)
-    return MethodRow("PG-AS", mined_by=("pg-as",), mining=chosen, training=chosen)
+    return MethodRow("PG-AS", mined_by="pg-as", mining=chosen, training=chosen)
 
 
 _ALWAYS = ("", "+KT")

@@ -80,7 +80,7 @@ _GROUPS: dict[str, dict[str, CellQuery]] = {
 }
 _SINGLE = {
     "restarted": CellQuery(
-        lambda place: Training(place, evidence=(Mining(place, "pg-as", settings(start="restart")),)),
+        lambda place: Training(place, evidence=Mining(place, "pg-as", settings(start="restart"))),
         is_tried=_is_laptop,
     ),
     "continued": CellQuery(METHODS["+PG-AS"].training_in, is_tried=_is_laptop),

@@ -89,7 +89,7 @@ def _training(place: Place, count: int | str, order: str) -> Training:
     if count == 0:
         return METHODS[FULL_GAMMA].training_in(place)  # as corrected words have it
     chosen = settings(sentences=count, order="random" if count == ALL else order)
-    return Training(place, evidence=(Mining(place, CORRECTED, chosen),))
+    return Training(place, evidence=Mining(place, CORRECTED, chosen))
 
 
 def cells(scope: Scope) -> Iterator[Cell]:

@@ -58,7 +58,7 @@ def _name(model: str) -> str:
 def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> dict[int, Training]:
     """Return the trainings with a threshold by seed, or without evidence."""
     places, chosen = scope.places(model, data, FEW_SEEDS, held_out=True), settings(epsilon=epsilon)
-    return {each.seed: Training(each, evidence=(Mining(each, _METHOD, chosen),) * bool(epsilon)) for each in places}
+    return {each.seed: Training(each, evidence=Mining(each, _METHOD, chosen) if epsilon else None) for each in places}
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
@@ -66,7 +66,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
     for model, data in places_by_model(scope):
         for epsilon in (0.0, *EPSILONS):
             trainings = _trainings(scope, model, data, epsilon).values()
-            yield from (mining for training in trainings for mining in training.evidence)
+            yield from (training.evidence for training in trainings if training.evidence)
             yield from trainings
 
 
@@ -76,7 +76,10 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     for model, data in places_by_model(scope):
         rows = {epsilon: _trainings(scope, model, data, epsilon) for epsilon in EPSILONS}
         found.setdefault(model, {})[data] = {
-            epsilon: (gather(lookup, row), gather(lookup, {seed: each.evidence[0] for seed, each in row.items()}))
+            epsilon: (
+                gather(lookup, row),
+                gather(lookup, {seed: each.evidence for seed, each in row.items() if each.evidence}),
+            )
             for epsilon, row in rows.items()
         }
     axis, notes = "epsilon, bits", (f"{_HELD_OUT} {_PAPER}.",)

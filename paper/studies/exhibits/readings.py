@@ -95,7 +95,7 @@ class Reading:
             # Without evidence the paper's settings of an encoder are ours.
             place = replace(place, settings=())
         mining = Mining(place, self.mined_by, self.mining)
-        return Training(place, evidence=(mining,), rounds=self.rounds, settings=self.training)
+        return Training(place, evidence=mining, rounds=self.rounds, settings=self.training)
 
     def _is_on_large(self, place: Place) -> bool:
         return place.model == _ENCODER and not self.small
@@ -296,7 +296,7 @@ class _Board:
         counts = []
         for data in self._scope.data if not _is_idle(reading) else ():
             for training in reading.trainings(self._scope, model, data).values():
-                record = self._lookup(training.evidence[0])
+                record = self._lookup(training.evidence) if training.evidence else None
                 if record is not None and self._lookup(training) is not None:
                     counts.append(count_words(record, reading.rounds))
         if not counts:

@@ -41,7 +41,7 @@ def _trainings(scope: Scope, model: str, data: str, gamma: float) -> dict[int, T
     chosen = settings(final_epochs="search", gamma=gamma)
     places = scope.places(model, data, FEW_SEEDS, held_out=True)
     return {
-        place.seed: Training(place, evidence=(Mining(place, _METHOD, threshold),), settings=chosen) for place in places
+        place.seed: Training(place, evidence=Mining(place, _METHOD, threshold), settings=chosen) for place in places
     }
 
 

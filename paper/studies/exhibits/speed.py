@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Training
+from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_number
@@ -85,9 +85,9 @@ def _by_seed(scope: Scope, lookup: RecordLookup, row: ModelRow, data: str) -> _S
     """Return the stages that lead to a row's model, by seed, as far as all cells have a record."""
     found = {}
     for seed, training in row.trainings(scope, data).items():
-        continues = all(mining.needs_weights for mining in training.evidence) and training.method == "base"
-        needed: dict[Cell, None] = dict.fromkeys((Training(training.place), *training.evidence, training))
-        records = [lookup(cell) for cell in needed]
+        mining = training.evidence
+        continues = training.method == "base" and (mining is None or mining.needs_weights)
+        records = [lookup(cell) for cell in dict.fromkeys((*training.needs, training))]
         if not all(records):
             continue
         first, *others = (record["stages"] for record in records if record)

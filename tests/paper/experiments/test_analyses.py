@@ -252,7 +252,8 @@ def test_a_model_without_evidence_cannot_be_looked_at() -> None:
 
 PLACE = Place("laptop", "memnet", 0)
 PLAIN = Training(PLACE)
-SUPERVISED = Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(iterations=2)),))
+MINED = Mining(PLACE, "pg-as", settings(iterations=2))
+SUPERVISED = Training(PLACE, evidence=MINED)
 ANALYSED = {
     "agreement": Analysis(PLAIN, "agreement"),
     "faithfulness": Analysis(PLAIN, "faithfulness", settings(limit=15)),
@@ -285,12 +286,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("looks")
     workspace = Workspace(folder / "out", marked_resources(folder))
     with Ledger.open(folder / "out" / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        outcome = CellSchedule(workspace, ledger).execute([*ANALYSED.values(), *SUPERVISED.evidence], pool)
+        outcome = CellSchedule(workspace, ledger).execute([*ANALYSED.values(), MINED], pool)
         assert not outcome.failures
     # As a later process reads it.
     ledger = Ledger.read(folder / "out" / "cells.jsonl")
     records = {name: ledger.find(workspace.key(look)) for name, look in ANALYSED.items()}
-    mined = ledger.find(workspace.key(SUPERVISED.evidence[0]))
+    mined = ledger.find(workspace.key(MINED))
     assert mined is not None
     return {name: record["found"] for name, record in records.items() if record} | {"mined": mined}
 

@@ -28,7 +28,7 @@ def test_cells_take_as_long_as_the_last_like_ones_of_each_device(tmp_path: Path)
         timed(Training(other), 10.0, "gpu"),
         timed(MINED, 3.0, "cpu"),
     ]
-    cells: list[Cell] = [Training(replace(HERE, seed=7)), Training(HERE, evidence=(MINED,)), Training(other), MINED]
+    cells: list[Cell] = [Training(replace(HERE, seed=7)), Training(HERE, evidence=MINED), Training(other), MINED]
     # The training with evidence has no like one; the mean of the last 20 trainings, of which 19 took 2 s, stands for it.
     like = (19 * 2.0 + 10.0) / 20
     assert estimate(cells, records, tiny_resources(tmp_path)) == [

@@ -25,7 +25,7 @@ from pssa.execution import WorkerLost, WorkerPool
 HERE = Place("laptop", "memnet", 0)
 BASE = Training(HERE)
 AW, PG = Mining(HERE, "aw-as"), Mining(HERE, "pg-as")
-FINAL = Training(HERE, evidence=(AW,))
+FINAL = Training(HERE, evidence=AW)
 
 
 class Recorder(WorkerPool):
@@ -91,7 +91,7 @@ def ledger(room: Workspace) -> Iterator[Ledger]:
 
 
 def test_needs_come_first_and_are_shared(room: Workspace, ledger: Ledger) -> None:
-    active = Training(HERE, evidence=(AW,), settings=settings(words="active"))
+    active = Training(HERE, evidence=AW, settings=settings(words="active"))
     order = plan([FINAL, active], room, ledger)
     assert sorted(order, key=str) == sorted([BASE, AW, FINAL, active], key=str)
     assert order.index(BASE) < order.index(AW) < min(order.index(FINAL), order.index(active))
@@ -107,7 +107,7 @@ def test_what_the_ledger_has_is_not_done_again(room: Workspace, ledger: Ledger) 
 
 def test_parameters_are_kept_while_somebody_needs_them(room: Workspace, ledger: Ledger) -> None:
     engine = Recorder(workers=1)
-    CellSchedule(room, ledger).execute([FINAL, Training(HERE, evidence=(PG,))], engine)
+    CellSchedule(room, ledger).execute([FINAL, Training(HERE, evidence=PG)], engine)
     assert {job.cell: job.keep_weights for job in engine.jobs}[BASE]
     assert not room.has_weights(BASE)
 
@@ -128,7 +128,7 @@ def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Work
     CellSchedule(room, ledger).execute([FINAL], Recorder())
     room.evidence(AW).unlink()
     assert plan([FINAL, AW], room, ledger) == []
-    assert AW in plan([Training(HERE, evidence=(AW,), rounds=1)], room, ledger)
+    assert AW in plan([Training(HERE, evidence=AW, rounds=1)], room, ledger)
 
 
 def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, ledger: Ledger) -> None:

@@ -51,7 +51,7 @@ def test_corrections_are_trained_and_measured_for_real(tmp_path: Path) -> None:
 def test_damaged_files_are_mined_and_trained_for_real(tmp_path: Path) -> None:
     resources = tiny_resources(tmp_path)
     place = Place("laptop", "memnet", 0, stripped=True)
-    row = Training(place, evidence=(Mining(place, "pg-as"),))
+    row = Training(place, evidence=Mining(place, "pg-as"))
     found = carried_out([row, *row.needs], resources, tmp_path / "out")
     _, table = find("strip-bug").show(Scope(resources, 1, ("memnet",)), found)
     assert row_of(table, "MN (+PG-AS)")[0] == 1

@@ -24,9 +24,9 @@ RESULTS = Path(__file__).parents[4] / "results"
 VECTORS = "6558d35bd40be401"  # those of the pages
 READINGS, HELD_OUT = find("readings"), find("readings-held-out")
 MN = Place("laptop", "memnet", 0)
-AGAIN = Training(MN, evidence=(Mining(MN, "aw-as"),), settings=settings(gamma=0.0))
-DEFAULT = Training(MN, evidence=(Mining(MN, "pg-as"),))
-TWO_ROUNDS = Training(MN, evidence=(Mining(MN, "pg-as"),), rounds=2)
+AGAIN = Training(MN, evidence=Mining(MN, "aw-as"), settings=settings(gamma=0.0))
+DEFAULT = Training(MN, evidence=Mining(MN, "pg-as"))
+TWO_ROUNDS = Training(MN, evidence=Mining(MN, "pg-as"), rounds=2)
 GOING_ON = settings(final_start="initial")
 MINED = {
     "instances": 4,
@@ -48,18 +48,19 @@ def test_every_reading_differs_from_the_default_in_one_thing(tmp_path: Path) -> 
     default = [cell for cell in cells if isinstance(cell, Training) and not cell.place.settings]
     assert default[:3] == [Training(MN), AGAIN, DEFAULT]
     assert TWO_ROUNDS in default
-    assert Training(MN, evidence=(Mining(MN, "random", settings(words_of="pg-as")),)) in default
-    assert Training(MN, evidence=(Mining(MN, "pg-as"),), settings=GOING_ON) in default
+    assert Training(MN, evidence=Mining(MN, "random", settings(words_of="pg-as"))) in default
+    assert Training(MN, evidence=Mining(MN, "pg-as"), settings=GOING_ON) in default
     for cell in default[1:]:
-        chosen = dict(cell.settings) | dict(cell.evidence[0].settings) | {"model": "memnet", "method": "pg-as"}
+        assert cell.evidence is not None
+        chosen = dict(cell.settings) | dict(cell.evidence.settings) | {"model": "memnet", "method": "pg-as"}
         config = Config().updated({name: value for name, value in chosen.items() if name != "words_of"})
         check_mining(config)
         check_supervision(config)
 
 
 def test_a_reading_is_compared_with_its_own_controls(tmp_path: Path) -> None:
-    going_on = Training(MN, evidence=(Mining(MN, "pg-as"),), settings=GOING_ON)
-    longer = Training(MN, evidence=(Mining(MN, "pg-as"),), settings=settings(gamma=0.0, **dict(GOING_ON)))
+    going_on = Training(MN, evidence=Mining(MN, "pg-as"), settings=GOING_ON)
+    longer = Training(MN, evidence=Mining(MN, "pg-as"), settings=settings(gamma=0.0, **dict(GOING_ON)))
     records: dict[Cell, Record] = {AGAIN: blind(), DEFAULT: blind(), TWO_ROUNDS: knowing(), longer: knowing()}
     records |= {Training(MN): blind(), going_on: knowing(), Mining(MN, "pg-as"): MINED}
     summary, *_ = READINGS.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
@@ -86,7 +87,7 @@ def test_two_controls_are_pooled(tmp_path: Path) -> None:
 
 def test_the_release_is_shown_by_number_of_rounds_with_its_best_epoch_on_test(tmp_path: Path) -> None:
     place = Place("laptop", "tnet_att", 0, settings=settings(preset="release"))
-    mined = (Mining(place, "aw-as"),)
+    mined = Mining(place, "aw-as")
     records: dict[Cell, Record] = {
         Training(place): blind(),
         Training(place, evidence=mined, settings=settings(gamma=0.0)): blind(curve=[[0.5, 0.4], [1 / 3, 1 / 6]]),
@@ -111,7 +112,7 @@ def records_of_long_trainings(*gains: float) -> dict[Cell, Record]:
     """Both controls, which gain nothing, and the supervised training, by seed."""
     records: dict[Cell, Record] = {}
     for seed, gain in enumerate(gains):
-        mined = (Mining(long_training(seed, 0)[0].place, "aw-as"),)
+        mined = Mining(long_training(seed, 0)[0].place, "aw-as")
         records |= dict([long_training(seed, 0), long_training(seed, gain, evidence=mined)])
         records |= dict([long_training(seed, 0, evidence=mined, settings=settings(gamma=0.0))])
     return records
@@ -170,9 +171,9 @@ def test_a_preset_has_the_mean_of_the_pairs_that_have_it(tmp_path: Path) -> None
     records: dict[Cell, Record] = {}
     for model, supervised in (("memnet", knowing()), ("tnet_att", blind())):
         place = Place("laptop", model, 0, settings=settings(preset="paper"))
-        again = Training(place, evidence=(Mining(place, "aw-as"),), settings=settings(gamma=0.0))
+        again = Training(place, evidence=Mining(place, "aw-as"), settings=settings(gamma=0.0))
         records |= {Training(place): blind(), again: blind()}
-        records[Training(place, evidence=(Mining(place, "pg-as"),))] = supervised
+        records[Training(place, evidence=Mining(place, "pg-as"))] = supervised
     parts = READINGS.show(toy_scope(tmp_path, "memnet", "tnet_att"), FakeLookup(records))
     (table,) = (part for part in parts if isinstance(part, Table) and part.name == PRESET_MEANS)
     assert str(row_of(table, "paper", "+PG-AS", 2)[-1]).startswith("+41.67 [")

@@ -116,7 +116,7 @@ NOT_FAST = "not as fast as i would have expect for an i5 ."
 
 def look(model: str, supervised: bool = False) -> Analysis:
     place = Place("laptop", model, 0)
-    return Analysis(Training(place, evidence=(Mining(place, "pg-as"),) if supervised else ()), "heat", LINES)
+    return Analysis(Training(place, evidence=Mining(place, "pg-as") if supervised else None), "heat", LINES)
 
 
 def seen(text: str, line: int, negative: float) -> Record:
