@@ -163,16 +163,12 @@ def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()
-        active, misleading = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
         covered = statistics.mean(record["with_active"] / max(1, record["instances"]) for record in records)
-        words = [round(active, 2), round(misleading, 2), format_percent(covered)]
-    common = sorted(set(trained) & set(baseline))
-    gains = (
-        [100 * statistics.mean(trained[s][name] - baseline[s][name] for s in common) for name in METRICS]
-        if common
-        else None
-    )
-    return (len(trained), *scores, format_scores(gains, "+"), *words)
+        means = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
+        words = [*(round(mean, 2) for mean in means), format_percent(covered)]
+    common = sorted(trained.keys() & baseline.keys())
+    gains = [100 * statistics.mean(trained[s][name] - baseline[s][name] for s in common) for name in METRICS if common]
+    return (len(trained), *scores, format_scores(gains or None, "+"), *words)
 
 
 EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show, encoders=SWEEP)

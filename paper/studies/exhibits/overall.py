@@ -193,7 +193,7 @@ def _reached(board: Scoreboard, name: str) -> TableRow:
 
 def _share_of(human: Mapping[_Place, Change], found: Mapping[_Place, Change]) -> FormattedValue | None:
     """Return the gains as a share of those by human words, where both were measured."""
-    both = found.keys() & human.keys()
+    both = [place for place in found if place in human]
     total = sum(human[place].points for place in both)
     if total <= 0:
         return None
