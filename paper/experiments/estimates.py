@@ -7,7 +7,7 @@ and as many workers as those runs had divide it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -18,7 +18,6 @@ from pssa.models import uses_encoder
 
 # What the model starts from, the kind of cell, its method, and the model; like cells have the beginning in common.
 _Kind = tuple[str, ...]
-_Means = dict[str, dict[_Kind, float]]  # by device
 _LEAST = 2  # parts that like cells have in common
 _LAST = 20  # like cells whose mean counts: earlier ones may be of slower code
 
@@ -39,23 +38,23 @@ def estimate(cells: Iterable[Cell], records: Iterable[Record], resources: Resour
     means = _means(records)
     groups: dict[str, list[_Kind]] = {}
     for cell in cells:
-        kind = _kind(describe(cell), resources.files_of(cell))
-        groups.setdefault(_start(cell), []).append(kind)
-    found = [each for start, kinds in groups.items() for each in _estimates(start, kinds, means)]
-    return sorted(found, key=lambda each: (each.start, each.device))
-
-
-def _estimates(start: str, kinds: list[_Kind], means: _Means) -> list[TimeEstimate]:
+        groups.setdefault(_start(cell), []).append(_kind(describe(cell), resources.files_of(cell)))
     found = []
-    for device, known in means.items():
-        seconds = [
-            mean
-            for kind in kinds
-            if (mean := next((known[each] for each in _beginnings(kind) if each in known), None)) is not None
+    for start, kinds in sorted(groups.items()):
+        by_device = {
+            device: [mean for kind in kinds if (mean := _mean_of(kind, known))] for device, known in means.items()
+        }
+        timed = [
+            TimeEstimate(start, device, len(kinds), sum(seconds), len(kinds) - len(seconds))
+            for device, seconds in sorted(by_device.items())
+            if seconds
         ]
-        if seconds:
-            found.append(TimeEstimate(start, device, len(kinds), sum(seconds), len(kinds) - len(seconds)))
-    return found or [TimeEstimate(start, "", len(kinds), 0.0, len(kinds))]
+        found += timed or [TimeEstimate(start, "", len(kinds), 0.0, len(kinds))]
+    return found
+
+
+def _mean_of(kind: _Kind, known: Mapping[_Kind, float]) -> float | None:
+    return next((known[each] for each in _beginnings(kind) if each in known), None)
 
 
 def _start(cell: Cell) -> str:
@@ -72,7 +71,7 @@ def _kind(described: Record, files: Record) -> _Kind:
     return (start, str(described["kind"]), str(described.get("what", method)), str(inner["place"]["model"]))
 
 
-def _means(records: Iterable[Record]) -> _Means:
+def _means(records: Iterable[Record]) -> dict[str, dict[_Kind, float]]:
     """Return mean seconds by device and kind, and by every beginning of a kind."""
     seconds: dict[str, dict[_Kind, deque[float]]] = {}
     for record in records:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +38,13 @@ def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
 def missing_needs(exhibit: Exhibit, scope: Scope) -> str:
     """Return what the exhibit needs and the scope lacks, as a reason; empty if nothing is missing."""
     resources = scope.resources
-    available = {
-        "vectors": resources.vectors is not None,
-        "encoder": resources.encoder is not None,
-        "opinion_words": any(map(scope.has_opinion_words, scope.data)),
-        **{name: name in scope.data for name in DATA_SETS},
+    needs = {
+        "vectors": (resources.vectors is not None, "--vectors"),
+        "encoder": (resources.encoder is not None, "--encoder"),
+        "opinion_words": (any(map(scope.has_opinion_words, scope.data)), "a data set with opinion words"),
+        **{name: (name in scope.data, f"data set {name}") for name in DATA_SETS},
     }
-    names = {**{name: f"data set {name}" for name in DATA_SETS}, "opinion_words": "a data set with opinion words"}
-    names |= {"vectors": "--vectors", "encoder": "--encoder"}
-    missing = [names.get(need, need) for need in exhibit.needs if not available[need]]
+    missing = [name for is_there, name in map(needs.__getitem__, exhibit.needs) if not is_there]
     return f"needs {' and '.join(missing)}" if missing else ""
 
 
@@ -103,7 +101,9 @@ def dry_run(
     :param accepts: which records are reused; None: all.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
     """
-    _require_folder(out)
+    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"{out} cannot be written: {existing} is not a folder; choose another --out")
     selection = Selection.find(choose(names), scope)
     workspace, ledger = Workspace(out, scope.resources), Ledger.read(out / LEDGER, accepts)
 
@@ -112,17 +112,13 @@ def dry_run(
         there = sum(ledger.find(workspace.key(cell)) is not None for cell in needed)
         return {"cells": len(needed), "there": there, "to_do": len(plan(cells, workspace, ledger))}
 
-    counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
-    todo = plan(selection.cells, workspace, ledger)
     # A new folder has no times of its own; the measurements of the repository have.
-    known = [*Ledger.read(_MEASURED), *ledger] if _MEASURED.is_file() else list(ledger)
-    times = [asdict(each) for each in estimate(todo, known, scope.resources)]
-    reasons = {"skipped": selection.skipped, "broken": selection.broken, "left_out": untrainable_models(scope)}
-    return {"exhibits": counts, "total": count(selection.cells), "time": times, **reasons}
-
-
-def _require_folder(out: Path) -> None:
-    """Refuse an output folder that cannot be created."""
-    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
-    if not existing.is_dir():
-        raise InputError(f"{out} cannot be written: {existing} is not a folder; choose another --out")
+    known = [*Ledger.read(_MEASURED), *ledger]
+    return {
+        "exhibits": {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()},
+        "total": count(selection.cells),
+        "time": estimate(plan(selection.cells, workspace, ledger), known, scope.resources),
+        "skipped": selection.skipped,
+        "broken": selection.broken,
+        "left_out": untrainable_models(scope),
+    }
