@@ -140,10 +140,6 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     print(f"{'exhibit':<20} {'cells':>7} {'done':>7} {'to do':>7}")
     for name, count in {**found["exhibits"], "in all": found["total"]}.items():
         print(f"{name:<20} {count['cells']:>7,} {count['there']:>7,} {count['to_do']:>7,}")
-    for each in found["time"]:
-        if each.device:
-            unknown = f", {each.unknown} cells unknown" if each.unknown else ""
-            print(f"{each.start} on {each.device}: {each.seconds / 3600:.1f} h of one worker{unknown}")
     left_out = found["left_out"] if found["total"]["cells"] else {}  # what trains nothing needs no vectors
     _print_reasons(left_out, {**found["skipped"], **found["broken"]})
     return FAILED if found["broken"] else 0

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from paper.experiments.cells import Cell, with_needs
-from paper.experiments.estimates import estimate
 from paper.experiments.ledger import LEDGER, Ledger, Record
 from paper.experiments.resources import DATA_SETS, Scope
 from paper.experiments.schedule import plan
@@ -19,7 +18,6 @@ from pssa import models
 from pssa.errors import InputError
 
 ALL = "all"
-_MEASURED = Path(__file__).parents[2] / "results" / LEDGER  # of the repository
 
 
 def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
@@ -95,8 +93,7 @@ def dry_run(
     """Count the cells that the exhibits need and those that the folder has; execute and write nothing.
 
     Return counts by exhibit, their total, in which shared cells count once, and what is left out, with the reason: exhibits
-    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again. `time` estimates
-    how long that takes, on devices with records of like cells.
+    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again.
 
     :param accepts: which records are reused; None: all.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
@@ -112,12 +109,9 @@ def dry_run(
         there = sum(ledger.find(workspace.key(cell)) is not None for cell in needed)
         return {"cells": len(needed), "there": there, "to_do": len(plan(cells, workspace, ledger))}
 
-    # A new folder has no times of its own; the measurements of the repository have.
-    known = [*Ledger.read(_MEASURED), *ledger]
     return {
         "exhibits": {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()},
         "total": count(selection.cells),
-        "time": estimate(plan(selection.cells, workspace, ledger), known, scope.resources),
         "skipped": selection.skipped,
         "broken": selection.broken,
         "left_out": untrainable_models(scope),
