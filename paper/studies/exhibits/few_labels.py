@@ -152,7 +152,7 @@ def _best(rows: Mapping[str, Row]) -> str:
 
 
 def _mean_f1(row: Row) -> float:
-    return statistics.mean(record["macro_f1"] for record in row.values())
+    return statistics.mean(float(record["macro_f1"]) for record in row.values())
 
 
 def _held_out_part(row: Row) -> Row:

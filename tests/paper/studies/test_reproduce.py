@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.paper.experiments.rooms import tiny_resources
-from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn, counting
+from tests.paper.experiments.rooms import StandIn, tiny_resources
+from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, counting
 from tests.paper.studies.tiny_run import SUPERVISED
 
-from paper.experiments import provenance, schedule
+from paper.experiments import provenance
 from paper.experiments.cells import Place, Training, cell_name
 from paper.experiments.ledger import Ledger, RecordLookup
 from paper.experiments.provenance import now
@@ -23,13 +23,6 @@ from pssa.errors import RunError
 from pssa.execution import WorkerLost
 
 ONE = ExecutionOptions(workers=1)
-
-
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    found = StandIn()
-    monkeypatch.setattr(schedule, "execute_cell", found)
-    return found
 
 
 @pytest.fixture(scope="module")

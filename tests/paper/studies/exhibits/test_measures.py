@@ -48,7 +48,7 @@ def seen(*rounds: tuple[int, float]) -> Record:
 
 def judged(measured: ClaimResult | None) -> tuple[str, bool | None] | None:
     """What is told of it, without intervals, and whether the claim holds."""
-    return measured and (re.sub(r" \[[^]]*\]", "", measured.text), measured.holds)
+    return None if measured is None else (re.sub(r" \[[^]]*\]", "", measured.text), measured.holds)
 
 
 # One of the answers differs, in which half of the resamples and more have no say.
@@ -200,10 +200,12 @@ def test_other_numbers_decide_where_all_seeds_agree(
         ("a large screen/p\n", None),
     ],
 )
-def test_huge_is_counted_by_the_label_of_its_instance(found: ClaimRecords, train: str, expected: object) -> None:
+def test_huge_is_counted_by_the_label_of_its_instance(
+    found: ClaimRecords, train: str, expected: tuple[str, bool] | None
+) -> None:
     found.scope.resources.sources["laptop"].train.write_text(train)
     assert judged(by.word_is_always_positive(found)) == expected
-    if expected is not None and not expected[1]:  # type: ignore[index]
+    if expected and not expected[1]:
         _, table, _ = find("claims").show(found.scope, FakeLookup())
         row = row_of(table, "mechanical", "`huge` always occurs in sentences with positive sentiment", None)
         assert row[:4] == ("1 positive, 1 negative, 0 neutral (no)", None, None, "does not hold")
