@@ -1,4 +1,5 @@
-"""An exhibit: the cells it needs, and how it shows their records as tables, figures, pictures and paragraphs.
+"""An exhibit: how it shows the records of cells as tables, figures, pictures and paragraphs. The cells that it looks up are
+those that it needs.
 
 These parts are plain values, which `pages` writes to files.
 """
@@ -242,7 +243,16 @@ class Exhibit:
 
     name: str
     title: str
-    cells: Callable[[Scope], Iterable[Cell]]
-    show: Callable[[Scope, RecordLookup], Sequence[Part]]
+    show: Callable[[Scope, RecordLookup], Sequence[Part]]  # looks up the same cells whatever is measured
     needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
     encoders: EncoderUse = EncoderUse()
+
+    def parts(self, scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+        """Return what it shows of the records in a scope."""
+        return self.show(self.encoders.within(scope), lookup)
+
+    def cells(self, scope: Scope) -> tuple[Cell, ...]:
+        """Return the cells whose records it shows: those that it looks up."""
+        asked: dict[Cell, None] = {}
+        self.parts(scope, asked.setdefault)
+        return tuple(asked)

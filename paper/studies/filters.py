@@ -73,7 +73,7 @@ class Selection:
                 selection.skipped[exhibit.name] = reason
                 continue
             try:
-                selection.exhibits[exhibit] = tuple(dict.fromkeys(exhibit.cells(exhibit.encoders.within(scope))))
+                selection.exhibits[exhibit] = exhibit.cells(scope)
             except Exception as error:
                 selection.broken[exhibit.name] = f"{type(error).__name__}: {error}"
         if not selection.exhibits:

@@ -151,7 +151,7 @@ class _Pages:
         broken = dict(selection.broken)
         for exhibit, cells in selection.exhibits.items():
             try:
-                parts = drop_empty_rows(exhibit.show(exhibit.encoders.within(self._scope), lookup))
+                parts = drop_empty_rows(exhibit.parts(self._scope, lookup))
             except Exception as error:
                 # A fault in one exhibit must not cost the others, which may have taken days.
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"

@@ -23,7 +23,7 @@ from pssa.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 ENCODER_MODELS = tuple(filter(models.uses_encoder, models.names()))
-OURS = {"quick": QUICK, "more": MORE, "lacking": Exhibit("lacking", "Lacking", QUICK.cells, QUICK.show, ("encoder",))}
+OURS = {"quick": QUICK, "more": MORE, "lacking": Exhibit("lacking", "Lacking", QUICK.show, ("encoder",))}
 Ended = tuple[int, str, str]  # exit code and both streams
 Run = Callable[..., Ended]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -116,13 +116,6 @@ class Claim:
     def models_in(self, scope: Scope) -> tuple[str, ...]:
         """Return the models in scope to measure with; an empty name if the claim is about the data."""
         return tuple(model for model in self.models if scope.has(model)) if self.models else ("",)
-
-    def cells(self, scope: Scope) -> Iterator[Cell]:
-        """Yield the cells that the claim needs."""
-        for model in self.models_in(scope):
-            for data in scope.data:
-                for query in self.queries.values():
-                    yield from query.cells(scope, model, data).values()
 
     def evaluate(self, scope: Scope, lookup: RecordLookup, model: str, data: str) -> ClaimResult | None:
         """Measure the claim; None if records are missing."""

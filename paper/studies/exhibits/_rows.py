@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
+from paper.experiments.cells import Analysis, Mining, Place, Setting, Training, settings
 from paper.experiments.comparison import (
     METRICS,
     Gain,
@@ -171,8 +171,10 @@ class ModelRow:
         return row_name(self.model, self.method.name)
 
     def with_method(self, name: str) -> ModelRow:
-        """Return the row of the same model with another method."""
-        return replace(self, method=METHODS[name])
+        """Return the row of the same model with another method, of as many seeds at most."""
+        other = METHODS[name]
+        seeds = min(filter(None, (self.method.seeds, other.seeds)), default=0)
+        return replace(self, method=replace(other, seeds=seeds))
 
     def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
         """Return the trainings by seed; none if the row is not tried there."""
@@ -193,12 +195,6 @@ def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -
     return tuple(
         ModelRow(model, replace(METHODS[name], seeds=seeds) if seeds else METHODS[name]) for model, name in named
     )
-
-
-def cells_of(scope: Scope, rows: Iterable[ModelRow]) -> Iterator[Cell]:
-    """Yield the trainings of rows on every data set."""
-    each_row = tuple(rows)
-    return (cell for data in scope.data for row in each_row for cell in row.trainings(scope, data).values())
 
 
 class Scoreboard:

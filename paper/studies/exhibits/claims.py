@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Training, settings
+from paper.experiments.cells import Analysis, Mining, Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -133,14 +133,6 @@ _ROUND_NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the cells of the claims; other exhibits share most of them."""
-    for claim in CLAIMS:
-        yield from claim.cells(scope)
-    for model, data in places_by_model(scope):
-        yield from MINED["AW"].cells(scope, model, data).values()
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return claims with numbers and verdicts, and the rounds of mining."""
     names = [data.upper() for data in scope.data]
@@ -211,4 +203,4 @@ def _rounds(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterat
             )
 
 
-EXHIBIT = Exhibit("claims", "What the paper claims, measured", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("claims", "What the paper claims, measured", show, encoders=HEADLINE)

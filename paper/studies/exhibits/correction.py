@@ -92,15 +92,6 @@ def _training(place: Place, count: int | str, order: str) -> Training:
     return Training(place, evidence=Mining(place, CORRECTED, chosen))
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings with their analyses."""
-    for model, data in _places(scope):
-        for place in scope.places(model, data, FEW_SEEDS):
-            for count in _POINTS:
-                trainings = dict.fromkeys(_training(place, count, order) for order in ORDERS)
-                yield from (measure.cell(training) for training in trainings for measure in _MEASURES)
-
-
 _PointScores = Callable[[str, str, int | str, str, _Measure], Mapping[int, float]]  # by seed
 
 
@@ -179,4 +170,4 @@ def _place_table(scores: _PointScores, model: str, data: str) -> Table:
     return Table(f"correction-{data}-{model}", title, columns, tuple(rows), _NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("correction", "What correcting evidence buys", cells, show, needs=("opinion_words", "vectors"))
+EXHIBIT = Exhibit("correction", "What correcting evidence buys", show, needs=("opinion_words", "vectors"))

@@ -6,9 +6,9 @@ A threshold decides what later rounds see, so the evidence of each is mined from
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Mining, Training, settings
+from paper.experiments.cells import Mining, Training, settings
 from paper.experiments.comparison import METRICS, Row, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -59,15 +59,6 @@ def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> dic
     """Return the trainings with a threshold by seed, or without evidence."""
     places, chosen = scope.places(model, data, FEW_SEEDS, held_out=True), settings(epsilon=epsilon)
     return {each.seed: Training(each, evidence=Mining(each, _METHOD, chosen) if epsilon else None) for each in places}
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a mining and a training for each threshold."""
-    for model, data in places_by_model(scope):
-        for epsilon in (0.0, *EPSILONS):
-            trainings = _trainings(scope, model, data, epsilon).values()
-            yield from (training.evidence for training in trainings if training.evidence)
-            yield from trainings
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -171,4 +162,4 @@ def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
     return (len(trained), *scores, format_scores(gains or None, "+"), *words)
 
 
-EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("epsilon", "The entropy threshold", show, encoders=SWEEP)

@@ -10,7 +10,6 @@ import statistics
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from paper.experiments.cells import Cell
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -31,13 +30,6 @@ _NOTES = (
 )
 # Whether a value above chance is good.
 _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in _places(scope):
-        for method in ANALYSED_ROWS:
-            yield from analyses_of(scope, "faithfulness", method, model, data).values()
 
 
 def _places(scope: Scope) -> Iterator[tuple[str, str]]:
@@ -87,4 +79,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
 
 
 _TITLE = "Do models rely on the words that they attend to?"
-EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("faithfulness", _TITLE, show, encoders=SWEEP)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-from paper.experiments.cells import Cell, Setting, Training, settings
+from paper.experiments.cells import Setting, Training, settings
 from paper.experiments.comparison import METRICS, Row, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -74,12 +73,6 @@ def _trainings(scope: Scope, name: str, data: str, size: int) -> dict[int, Train
     model, chosen = (ROWS | TRIED)[name]
     places = scope.places(model, data, FEW_SEEDS, tuple(sorted((*_STEPS, *chosen))))
     return {place.seed: Training(replace(place, instances=size)) for place in places}
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings, those with the settings of `pssa train` first."""
-    for name, size, data in product(ROWS | TRIED, SIZES, DATA):
-        yield from _trainings(scope, name, data, size).values()
 
 
 _Scores = Mapping[int, Row]  # by size, then by seed
@@ -227,4 +220,4 @@ def _figure(found: _Found) -> Figure:
     return Figure("few-labels", title, "labelled instances", "macro-F1", tuple(panels), places=places)
 
 
-EXHIBIT = Exhibit("few-labels", "Few labels", cells, show, encoders=EncoderUse(seeds=FEW_SEEDS, small=True))
+EXHIBIT = Exhibit("few-labels", "Few labels", show, encoders=EncoderUse(seeds=FEW_SEEDS, small=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from paper.experiments.cells import Analysis, Cell, Mining, Setting, Training, settings
+from paper.experiments.cells import Analysis, Mining, Setting, Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.mining_stats import MarkedWords, count_above, count_all_rounds, count_reference, count_round
@@ -70,15 +70,6 @@ _ATTENDED_NOTES = (
     "Over test instances in which people marked a word, mean over seeds. `first word`: share of the instances whose highest word "
     "is marked, also by label; `mass`: share of the saliency on marked words.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield every way of mining, and an analysis of every row."""
-    for data, model in marked_places(scope):
-        for way in WAYS:
-            yield from minings(scope, way, model, data).values()
-        for method in (*ANALYSED_ROWS, "untrained"):
-            yield from _looks(scope, method, model, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -182,4 +173,4 @@ def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]
 
 
 _TITLE = "Are mined and attended words those that people marked?"
-EXHIBIT = Exhibit("human-agreement", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)
+EXHIBIT = Exhibit("human-agreement", _TITLE, show, needs=("opinion_words",), encoders=SWEEP)

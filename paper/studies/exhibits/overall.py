@@ -6,9 +6,8 @@ An optimistic column shows what the same trainings would report if the epoch wer
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from paper.experiments.cells import Cell
 from paper.experiments.comparison import Change, Gain, other_tests
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
@@ -24,7 +23,6 @@ from paper.studies.exhibits._rows import (
     ModelRow,
     Scoreboard,
     best_epoch,
-    cells_of,
     format_gain,
     format_gain_interval,
     paper_rows,
@@ -45,11 +43,6 @@ _NOTES = (
     "The last column chooses on the test set and is not a result: the epoch of the highest accuracy, of every single model; "
     f"ensembles and +KT have no such epochs. {SMALLER_PLAN}",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; rows that need the same evidence or baseline share it."""
-    return cells_of(scope, _entries(_MODELS))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -209,4 +202,4 @@ def _gains_of(board: Scoreboard, name: str) -> dict[_Place, Change]:
     return {place: gain.macro_f1 for place, gain in found.items() if gain is not None}
 
 
-EXHIBIT = Exhibit("overall", "Overall results", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("overall", "Overall results", show, encoders=HEADLINE)

@@ -5,9 +5,8 @@ The paper has it for BERTABSA-ATT only; the same rows for MN and TNet-ATT are ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import HEADLINE, Exhibit, Part, Table, TableRow
@@ -18,7 +17,6 @@ from paper.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
-    cells_of,
     entries,
     format_gain,
 )
@@ -36,11 +34,6 @@ _NOTES = (
     "The paper has this table for the BERTABSA models; MN and TNet-ATT are beside its overall results. Its two ensembles have "
     f"other scores here than in the table of overall results. {SMALLER_PLAN}",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; all but +RM-AS are shared with the overall results."""
-    return cells_of(scope, _ENTRIES)
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -62,4 +55,4 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), format_gain(over))
 
 
-EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("random-masking", "Mined words against random words", show, encoders=HEADLINE)

@@ -6,10 +6,9 @@ Test instances are divided by the training frequency of the rarest opinion word 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from paper.experiments.analyses import FREQUENCY_BUCKETS
-from paper.experiments.cells import Cell
 from paper.experiments.comparison import gather_found
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -24,13 +23,6 @@ _NOTES = (
     "Only test instances in which people marked an opinion word, by the training frequency of the rarest of these words "
     "(lower-cased; a sentence counts once for each of its aspects). Means over seeds, in points.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in marked_places(scope):
-        for method in ANALYSED_ROWS:
-            yield from analyses_of(scope, "rare_words", method, model, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -129,4 +121,4 @@ def _mean_points(shares: Sequence[float]) -> float | None:
 
 
 _TITLE = "Gains by how rare opinion words are in training"
-EXHIBIT = Exhibit("rare-words", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)
+EXHIBIT = Exhibit("rare-words", _TITLE, show, needs=("opinion_words",), encoders=SWEEP)

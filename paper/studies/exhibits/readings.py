@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from paper.experiments.cells import Cell, Mining, Place, Setting, Training, settings
+from paper.experiments.cells import Mining, Place, Setting, Training, settings
 from paper.experiments.comparison import Gain, Row, average, gather, gold_labels
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -187,16 +187,6 @@ _LONG = {
     "defaults": (Reading("+AW-AS", "aw-as", epochs=_LONG_EPOCHS, only=_AT_LENGTH),),
     "release": tuple(_release(rounds) for rounds in _RELEASE_ROUNDS if rounds),
 }
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings, each with its controls; the words of their evidence are counted too."""
-    rows = [("tnet_att", _release(rounds)) for rounds in _RELEASE_ROUNDS]
-    rows += [("tnet_att", row) for row in _LONG["defaults"]]
-    for model, row in (*rows, *_presets(scope).values(), *_readings(scope).values()):
-        for data in scope.data:
-            for trainings in (*row.controls(scope, model, data), row.trainings(scope, model, data)):
-                yield from trainings.values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -394,4 +384,4 @@ _RELEASE_NOTES = (
     "training, pooled, with its 95 % interval. `best epoch on test`: what the released code reports, the epoch of 50 with the "
     "highest test accuracy; it is no result.",
 )
-EXHIBIT = Exhibit("readings", "Other readings of the paper", cells, show)
+EXHIBIT = Exhibit("readings", "Other readings of the paper", show)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Mining, Training, settings
+from paper.experiments.cells import Mining, Training, settings
 from paper.experiments.comparison import Row, gather
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
@@ -53,13 +53,6 @@ def _data(scope: Scope) -> tuple[str, ...]:
     return tuple(data for data in _DATA if data in scope.data)
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a training for each gamma."""
-    for model in _MODELS:
-        for data in _data(scope):
-            yield from (cell for gamma in _gammas(model) for cell in _trainings(scope, model, data, gamma).values())
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return the scores of each gamma, and the one that is chosen."""
     rows = [row for model in _MODELS if scope.has(model) for row in _rows(scope, lookup, model)]
@@ -96,4 +89,4 @@ def _macro_f1(row: Row) -> float:
     return statistics.mean(float(record["macro_f1"]) for record in row.values())
 
 
-EXHIBIT = Exhibit("readings-held-out", "What other readings choose on held-out data", cells, show, needs=("vectors",))
+EXHIBIT = Exhibit("readings-held-out", "What other readings choose on held-out data", show, needs=("vectors",))

@@ -13,7 +13,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Training, settings
+from paper.experiments.cells import Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
@@ -65,14 +65,6 @@ _LONG_NOTES = (
     "The plain model trained for 50 epochs, as the released code of TNet-ATT does, and tested after each; `last epoch` and `best "
     f"epoch` are levels, `gain` their difference. LAPTOP, {_LONG_SEEDS} seeds.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield trainings without evidence, shared with the overall results, and some that go on for 50 epochs."""
-    for model, data in places_by_model(scope):
-        for name in _UNSUPERVISED:
-            yield from METHODS[name].trainings(scope, model, data).values()
-    yield from (cell for model in _LONG_MODELS for cell in _long(scope, model).values())
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -180,4 +172,4 @@ def _line(model: str, curves: Sequence[_Curve]) -> PlotLine:
     return PlotLine(NAMES[model], numbers, tuple(gain[0] for gain in gains if gain))
 
 
-EXHIBIT = Exhibit("selection", "What choosing on the test set is worth", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("selection", "What choosing on the test set is worth", show, encoders=HEADLINE)

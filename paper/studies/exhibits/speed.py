@@ -9,11 +9,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_number
-from paper.studies.exhibits._rows import METHODS, NAMES, ModelRow, cells_of, places_by_model
+from paper.studies.exhibits._rows import METHODS, NAMES, ModelRow, places_by_model
 from paper.studies.paper import SPEED, SPEED_PARTS
 
 __all__ = ["EXHIBIT"]
@@ -45,12 +44,6 @@ _PART_NOTES = (
     "of the paper's BERTABSA-ATT. `each mining iteration` as in the paper: initial training, trainings between rounds and "
     "extractions, divided by the number of rounds.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; all are shared with the overall results."""
-    models = dict.fromkeys(model for model, _ in places_by_model(scope))
-    return cells_of(scope, (ModelRow(model, METHODS[name]) for model in models for name in ("", *_METHODS)))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -134,4 +127,4 @@ def _split(seeds: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, int, flo
         yield "each mining iteration", rounds, statistics.mean(seconds) / rounds, "iteration"
 
 
-EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("speed", "Cost of the methods", show, encoders=HEADLINE)

@@ -7,10 +7,10 @@ and every variant of it is. Opinion words are those that people marked.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from paper.experiments.cells import Analysis, Cell, settings
+from paper.experiments.cells import Analysis, settings
 from paper.experiments.comparison import Change, average, gather_found, stars
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -67,13 +67,6 @@ def stress_analyses(scope: Scope, method: str, model: str, data: str) -> dict[in
     """Return the analyses of a row by seed."""
     trainings = METHODS[method].trainings(scope, model, data, METHODS[method].seeds)
     return {seed: Analysis(each, "stress", settings(version=VERSION)) for seed, each in trainings.items()}
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in marked_places(scope):
-        for method in TRANSFER_ROWS:
-            yield from stress_analyses(scope, method, model, data).values()
 
 
 _Found = Mapping[str, Mapping[int, Record]]  # what was found, by row and seed
@@ -194,4 +187,4 @@ def _mean(records: Mapping[int, Record], name: str) -> FormattedValue | None:
 
 
 _TITLE = "Variants that reverse or distract"
-EXHIBIT = Exhibit("stress", _TITLE, cells, show, needs=("opinion_words",), encoders=HEADLINE)
+EXHIBIT = Exhibit("stress", _TITLE, show, needs=("opinion_words",), encoders=HEADLINE)

@@ -5,10 +5,10 @@ The paper says that its models gain on the damaged files too; the appendix with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from paper.experiments.cells import Cell, Place
+from paper.experiments.cells import Place
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Part, Table, TableRow, format_percent
@@ -19,7 +19,6 @@ from paper.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
-    cells_of,
     format_gain,
 )
 
@@ -37,11 +36,6 @@ _NOTES = (
     "The footnote holds where `gain on stripped` is significant. The damage depends on the label, so the lost letters reveal it. "
     "+AW-AS is left out for its cost; +PG-AS stands for mined words here.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; those on sound files are shared with the overall results."""
-    return cells_of(scope, (where for entry in _ENTRIES for where in (entry, _stripped(entry))))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -80,4 +74,4 @@ def _damage(scope: Scope) -> Table:
     return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))
 
 
-EXHIBIT = Exhibit("strip-bug", "Wrongly stripped targets", cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("strip-bug", "Wrongly stripped targets", show, encoders=SWEEP)

@@ -7,12 +7,12 @@ attends to there. Nothing is chosen by looking at the other domain.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
-from paper.experiments.cells import Analysis, Cell, Training, settings
+from paper.experiments.cells import Analysis, Training, settings
 from paper.experiments.comparison import METRICS, Change, Gain, Row, average, gather, gather_found, gold_labels
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
@@ -128,17 +128,6 @@ def _pairs(scope: Scope, data: Sequence[str]) -> list[_DomainPair]:
         for source, target in known
         if target in _SOURCES or not models.uses_encoder(model)
     ]
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield trainings, their scores elsewhere, and analyses of some rows."""
-    for pair in _pairs(scope, scope.data):
-        for name in TRANSFER_ROWS:
-            yield from pair.trainings(scope, name).values()
-            yield from pair.scores(scope, name).values()
-        for what, names in (("rare_words", _ANALYSED), ("faithfulness", _FAITHFUL)):
-            for name in names:
-                yield from pair.analyses(scope, name, what).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -303,4 +292,4 @@ def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, encoders=HEADLINE)
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", show, needs=_SOURCES, encoders=HEADLINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.paper.studies.tiny_run import LONGER, SUPERVISED
+from tests.paper.studies.tiny_run import longer_cells, supervised_cells
 
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
@@ -24,8 +24,8 @@ def counting(name: str, cells: Callable[[Scope], Iterable[Cell]], **more: Any) -
     def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
         return [f"{sum(lookup(cell) is not None for cell in cells(scope))} outcomes."]
 
-    return Exhibit(name, name.title(), cells, show, **more)
+    return Exhibit(name, name.title(), show, **more)
 
 
-QUICK = counting("quick", SUPERVISED.cells)
-MORE = counting("more", LONGER.cells)
+QUICK = counting("quick", supervised_cells)
+MORE = counting("more", longer_cells)

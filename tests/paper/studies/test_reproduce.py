@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.paper.experiments.rooms import StandIn, tiny_resources
 from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, counting
-from tests.paper.studies.tiny_run import SUPERVISED
+from tests.paper.studies.tiny_run import supervised_cells
 
 from paper.experiments import provenance
 from paper.experiments.cells import Place, Training, cell_name
@@ -140,7 +140,7 @@ def test_what_is_there_can_be_shown_beside_a_process_at_work(scope: Scope, stand
 def test_exhibits_that_lack_something_are_left_out_with_the_reason(
     scope: Scope, stand_in: StandIn, tmp_path: Path
 ) -> None:
-    lacking = counting("lacking", SUPERVISED.cells, needs=("encoder",))
+    lacking = counting("lacking", supervised_cells, needs=("encoder",))
     report = reproduce([MORE, lacking], scope, tmp_path, ONE)
     assert (report.shown, report.skipped) == (("more",), {"lacking": "needs --encoder"})
     assert report.is_complete

@@ -100,7 +100,7 @@ def test_nothing_in_a_text_is_a_command(text: str) -> None:
 
 
 def paragraph(text: str) -> str:
-    exhibit = Exhibit("x", "X", lambda scope: (), lambda scope, lookup: ())
+    exhibit = Exhibit("x", "X", lambda scope, lookup: ())
     return markdown_document(exhibit, [text]).split("\n\n")[1].rstrip("\n")
 
 

@@ -55,8 +55,8 @@ def show_longer(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_scores(scope, lookup, longer_cells(scope))]
 
 
-SUPERVISED = Exhibit("supervised", "Supervised", supervised_cells, show_supervised)
-LONGER = Exhibit("longer", "Longer", longer_cells, show_longer)
+SUPERVISED = Exhibit("supervised", "Supervised", show_supervised)
+LONGER = Exhibit("longer", "Longer", show_longer)
 
 
 def main(words: Sequence[str]) -> int:
