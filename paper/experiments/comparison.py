@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from paper.experiments.cells import Cell, Place
+from paper.experiments.cells import Analysis, Cell, Place
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import DataSource, Resources, Scope
 from pssa.evaluation.significance import SIGNIFICANT, TIE, Floats, cells_by_run, scores_by_run
@@ -153,13 +153,13 @@ class Gain:
     places: int  # models on data sets that have rows to compare
 
 
-def gather(lookup: RecordLookup, cells: Mapping[int, Cell]) -> Row:
-    """Return the records that exist, by seed."""
-    found = {seed: lookup(cell) for seed, cell in cells.items()}
+def gather(lookup: RecordLookup, cells: Iterable[Cell]) -> Row:
+    """Return the records that exist, by the seed of their cell."""
+    found = {cell.place.seed: lookup(cell) for cell in cells}
     return {seed: record for seed, record in found.items() if record is not None}
 
 
-def gather_found(lookup: RecordLookup, analyses: Mapping[int, Cell]) -> dict[int, Record]:
+def gather_found(lookup: RecordLookup, analyses: Iterable[Analysis]) -> Row:
     """Return what the analyses that exist have found, by seed."""
     return {seed: record["found"] for seed, record in gather(lookup, analyses).items()}
 

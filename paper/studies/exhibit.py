@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paper.experiments.cells import Cell
-from paper.experiments.comparison import mean_and_std
+from paper.experiments.comparison import Row, mean_and_std
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 
@@ -47,6 +47,11 @@ def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue | Non
     mean, spread = mean_and_std(values)
     beside = "" if spread is None else f" ± {spread:.2f}"
     return FormattedValue(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
+
+
+def format_row(row: Row, metric: str) -> FormattedValue | None:
+    """Return the mean of a score over the seeds ± standard deviation."""
+    return format_mean([record[metric] for record in row.values()])
 
 
 def format_number(name: str, value: float | None, form: str = "+.2f") -> FormattedValue | None:

@@ -39,14 +39,14 @@ class CellQuery:
     is_tried: Callable[[str, str], bool] = lambda model, data: True
     needs_marks: bool = False  # only where people marked words
 
-    def cells(self, scope: Scope, model: str, data: str) -> dict[int, Cell]:
+    def cells(self, scope: Scope, model: str, data: str) -> list[Cell]:
         """Return the cells by seed; none if the model is not in scope, or not tried on this data set."""
         if not self.is_tried(self.model or model, data) or (self.needs_marks and not scope.has_opinion_words(data)):
-            return {}
+            return []
         if self.on_small_encoder:
             scope = SWEEP.within(scope)
         places = scope.places(self.model or model, data, self.seeds, held_out=self.held_out)
-        return {place.seed: self.cell(place) for place in places}
+        return [self.cell(place) for place in places]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from paper.experiments.comparison import (
 )
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
-from paper.studies.exhibit import PAIR, FormattedValue, TableRow, format_interval, format_mean, format_scores
+from paper.studies.exhibit import PAIR, FormattedValue, TableRow, format_interval, format_row, format_scores
 from paper.studies.paper import GAMMA, Scores
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.settings import Config
@@ -73,15 +73,15 @@ class MethodRow:
         mining = Mining(place, self.mined_by, self.mining) if self.mined_by else None
         return Training(place, self.method, mining, settings=chosen)
 
-    def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> dict[int, Training]:
+    def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> list[Training]:
         """Return the trainings by seed; none if the scope lacks the model, the data or its marked words.
 
         :param changes: of the places.
         """
         if self.mined_by == "human" and not scope.has_opinion_words(data):
-            return {}
+            return []
         places = (replace(place, **changes) for place in scope.places(model, data, seeds))
-        return {place.seed: self.training_in(place) for place in places}
+        return [self.training_in(place) for place in places]
 
     def _gamma(self, model: str) -> tuple[Setting, ...]:
         ours, theirs = (choose_penalty(Config(model=model), method).gamma for method in ("consensus", "pg-as"))
@@ -176,10 +176,10 @@ class ModelRow:
         seeds = min(filter(None, (self.method.seeds, other.seeds)), default=0)
         return replace(self, method=replace(other, seeds=seeds))
 
-    def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
+    def trainings(self, scope: Scope, data: str) -> list[Training]:
         """Return the trainings by seed; none if the row is not tried there."""
         if not self.method.is_tried(self.model, data):
-            return {}
+            return []
         return self.method.trainings(
             scope, self.model, data, self.method.seeds, share=self.share, stripped=self.stripped
         )
@@ -211,7 +211,7 @@ class Scoreboard:
     def _gain(self, entry: ModelRow, other: ModelRow, data: str) -> Gain | None:
         """Return the gain of one row over another on other tests; None for a row over itself."""
         ours, theirs = (each.trainings(self.scope, data) for each in (entry, other))
-        if all(training in theirs.values() for training in ours.values()):
+        if all(training in theirs for training in ours):
             return None
         gold = gold_labels(self.scope, data, entry.stripped)
         return average([(gold, gather(self._lookup, ours), gather(self._lookup, theirs))], other_tests)
@@ -234,8 +234,7 @@ class Scoreboard:
 
     def scores(self, entry: ModelRow, data: str) -> TableRow:
         """Return mean and standard deviation of accuracy and macro-F1."""
-        row = self.row(entry, data)
-        return tuple(format_mean([record[metric] for record in row.values()]) for metric in METRICS)
+        return tuple(format_row(self.row(entry, data), metric) for metric in METRICS)
 
     def fields(self, entry: ModelRow, data: str, paper: Scores | None) -> TableRow:
         """Return the fields under `COLUMNS`."""
@@ -299,11 +298,11 @@ def marked_places(scope: Scope) -> Iterator[tuple[str, str]]:
     return ((data, model) for data in marked for model in ATTENDING if scope.has(model))
 
 
-def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> dict[int, Analysis]:
+def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> list[Analysis]:
     """Return analyses of a row's models by seed; none for human words if nobody marked any."""
     chosen = settings(limit=_FEW_INSTANCES) if kind == "faithfulness" and model.startswith("bertabsa") else ()
     trainings = METHODS[method].trainings(scope, model, data, FEW_SEEDS)
-    return {seed: Analysis(training, kind, chosen) for seed, training in trainings.items()}
+    return [Analysis(training, kind, chosen) for training in trainings]
 
 
 def row_name(model: str, method: str) -> str:

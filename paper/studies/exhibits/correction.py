@@ -100,7 +100,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 
     def scores(model: str, data: str, count: int | str, order: str, measure: _Measure) -> dict[int, float]:
         each = scope.places(model, data, FEW_SEEDS)
-        found = gather(lookup, {place.seed: measure.cell(_training(place, count, order)) for place in each})
+        found = gather(lookup, [measure.cell(_training(place, count, order)) for place in each])
         return {seed: measure.value(record) for seed, record in found.items()}
 
     places = list(_places(scope))

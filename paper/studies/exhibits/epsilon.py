@@ -21,8 +21,8 @@ from paper.studies.exhibit import (
     Table,
     TableRow,
     Value,
-    format_mean,
     format_percent,
+    format_row,
     format_scores,
     plot_line,
 )
@@ -55,10 +55,10 @@ def _name(model: str) -> str:
     return f"{NAMES[model]} ({_METHODS[_METHOD]})"
 
 
-def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> dict[int, Training]:
+def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> list[Training]:
     """Return the trainings with a threshold by seed, or without evidence."""
     places, chosen = scope.places(model, data, FEW_SEEDS, held_out=True), settings(epsilon=epsilon)
-    return {each.seed: Training(each, evidence=Mining(each, _METHOD, chosen) if epsilon else None) for each in places}
+    return [Training(each, evidence=Mining(each, _METHOD, chosen) if epsilon else None) for each in places]
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -69,7 +69,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
         found.setdefault(model, {})[data] = {
             epsilon: (
                 gather(lookup, row),
-                gather(lookup, {seed: each.evidence for seed, each in row.items() if each.evidence}),
+                gather(lookup, [each.evidence for each in row if each.evidence]),
             )
             for epsilon, row in rows.items()
         }
@@ -150,7 +150,7 @@ def _numbers(scope: Scope, lookup: RecordLookup, found: _Found) -> Table:
 
 
 def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
-    scores = [format_mean([record[metric] for record in trained.values()]) for metric in METRICS]
+    scores = [format_row(trained, metric) for metric in METRICS]
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()

@@ -68,11 +68,11 @@ TRIED = {
 }
 
 
-def _trainings(scope: Scope, name: str, data: str, size: int) -> dict[int, Training]:
+def _trainings(scope: Scope, name: str, data: str, size: int) -> list[Training]:
     """Return the trainings of a row on `size` instances by seed; none if the scope lacks the model or the data."""
     model, chosen = (ROWS | TRIED)[name]
     places = scope.places(model, data, FEW_SEEDS, tuple(sorted((*_STEPS, *chosen))))
-    return {place.seed: Training(replace(place, instances=size)) for place in places}
+    return [Training(replace(place, instances=size)) for place in places]
 
 
 _Scores = Mapping[int, Row]  # by size, then by seed

@@ -43,12 +43,12 @@ WAYS = {
 }
 
 
-def minings(scope: Scope, way: str, model: str, data: str) -> dict[int, Mining]:
+def minings(scope: Scope, way: str, model: str, data: str) -> list[Mining]:
     """Return the minings by seed."""
     method, chosen, of_place = WAYS[way]
     seeds = 1 if way in _LONG else FEW_SEEDS
     places = scope.places(model, data, seeds, settings=of_place)
-    return {place.seed: Mining(place, method, chosen) for place in places}
+    return [Mining(place, method, chosen) for place in places]
 
 
 # Precision to be reached, with an active word for this share of the instances.
@@ -92,11 +92,11 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [*parts, _figure(scope, lookup, places)]
 
 
-def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
+def _looks(scope: Scope, method: str, model: str, data: str) -> list[Analysis]:
     if method != "untrained":
         return analyses_of(scope, "agreement", method, model, data)
     places = scope.places(model, data, 1, settings=UNTRAINED)
-    return {place.seed: Analysis(Training(place), "agreement") for place in places}
+    return [Analysis(Training(place), "agreement") for place in places]
 
 
 def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:

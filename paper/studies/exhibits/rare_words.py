@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from paper.experiments.analyses import FREQUENCY_BUCKETS
-from paper.experiments.comparison import gather_found
-from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.comparison import Row, gather_found
+from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Figure, FormattedValue, Part, Table, TableRow, format_mean, plot_line
 from paper.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
@@ -37,7 +37,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_gains(places), *tables, *(_figure(measure, places) for measure in _MEASURES)]
 
 
-_Sums = Mapping[str, Mapping[int, Record]]  # sums of each bucket by method and seed
+_Sums = Mapping[str, Row]  # sums of each bucket by method and seed
 
 
 def _table(data: str, model: str, found: _Sums) -> Table:
@@ -99,7 +99,7 @@ def _figure(measure: str, places: Mapping[tuple[str, str], _Sums]) -> Figure:
     return Figure(name, title, below, label, tuple(panels), places=tuple(FREQUENCY_BUCKETS))
 
 
-def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> list[float]:
+def _shares(found: Row, buckets: Sequence[str], sums: str) -> list[float]:
     """Return means over the instances of some buckets, by seed; none without an instance."""
     counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found.values()]
     return [
@@ -109,9 +109,7 @@ def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> l
     ]
 
 
-def _gain(
-    ours: Mapping[int, Record], theirs: Mapping[int, Record], buckets: Sequence[str], sums: str
-) -> FormattedValue | None:
+def _gain(ours: Row, theirs: Row, buckets: Sequence[str], sums: str) -> FormattedValue | None:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
     return format_mean([one - other for one, other in pairs], "+")
 

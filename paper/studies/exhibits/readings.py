@@ -68,11 +68,11 @@ class Reading:
     only: _Seeds = ()  # empty: all data sets and seeds
     small: bool = False  # on the small encoder, if the model starts from one
 
-    def trainings(self, scope: Scope, model: str, data: str) -> dict[int, Training]:
+    def trainings(self, scope: Scope, model: str, data: str) -> list[Training]:
         """Return the trainings of the row by seed."""
-        return {place.seed: self._training_in(place) for place in self._places(scope, model, data)}
+        return [self._training_in(place) for place in self._places(scope, model, data)]
 
-    def controls(self, scope: Scope, model: str, data: str) -> tuple[dict[int, Training], ...]:
+    def controls(self, scope: Scope, model: str, data: str) -> tuple[list[Training], ...]:
         """Return a plain training with the same settings, where there is one, and one whose penalty has no weight."""
         kinds = (self._plain(), self._again())
         return tuple(each.trainings(scope, model, data) for each in kinds if each is not None)
@@ -285,7 +285,7 @@ class _Board:
         """Return the words per instance that supervise, over all data sets and seeds."""
         counts = []
         for data in self._scope.data if not _is_idle(reading) else ():
-            for training in reading.trainings(self._scope, model, data).values():
+            for training in reading.trainings(self._scope, model, data):
                 record = self._lookup(training.evidence) if training.evidence else None
                 if record is not None and self._lookup(training) is not None:
                     counts.append(count_words(record, reading.rounds))

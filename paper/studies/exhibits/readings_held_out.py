@@ -35,14 +35,12 @@ def _default(model: str) -> float:
     return choose_penalty(Config(model=model, method=_METHOD)).gamma
 
 
-def _trainings(scope: Scope, model: str, data: str, gamma: float) -> dict[int, Training]:
+def _trainings(scope: Scope, model: str, data: str, gamma: float) -> list[Training]:
     """Return the trainings with a gamma, by seed."""
     threshold = settings(epsilon=choose_epsilon(Config(model=model, method=_METHOD)))
     chosen = settings(final_epochs="search", gamma=gamma)
     places = scope.places(model, data, FEW_SEEDS, held_out=True)
-    return {
-        place.seed: Training(place, evidence=Mining(place, _METHOD, threshold), settings=chosen) for place in places
-    }
+    return [Training(place, evidence=Mining(place, _METHOD, threshold), settings=chosen) for place in places]
 
 
 def _gammas(model: str) -> tuple[float, ...]:

@@ -73,8 +73,8 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_WARNING, _choices_table(found), _long_table(scope, lookup), _figure(scope, found)]
 
 
-def _long(scope: Scope, model: str) -> dict[int, Training]:
-    return {place.seed: Training(place) for place in scope.places(model, _LONG_DATA, _LONG_SEEDS, settings=_LONG)}
+def _long(scope: Scope, model: str) -> list[Training]:
+    return [Training(place) for place in scope.places(model, _LONG_DATA, _LONG_SEEDS, settings=_LONG)]
 
 
 def _curves(scope: Scope, lookup: RecordLookup, model: str, data: str) -> list[_Curve]:

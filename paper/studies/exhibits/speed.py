@@ -77,7 +77,7 @@ _Stages = Mapping[int, Mapping[str, float]]  # seconds by seed and stage
 def _by_seed(scope: Scope, lookup: RecordLookup, row: ModelRow, data: str) -> _Stages:
     """Return the stages that lead to a row's model, by seed, as far as all cells have a record."""
     found = {}
-    for seed, training in row.trainings(scope, data).items():
+    for training in row.trainings(scope, data):
         mining = training.evidence
         continues = training.method == "base" and (mining is None or mining.needs_weights)
         records = [lookup(cell) for cell in dict.fromkeys((*training.needs, training))]
@@ -85,7 +85,7 @@ def _by_seed(scope: Scope, lookup: RecordLookup, row: ModelRow, data: str) -> _S
             continue
         first, *others = (record["stages"] for record in records if record)
         usual = {name: seconds for name, seconds in first.items() if continues or name == "search"}
-        found[seed] = {**usual, **{name: seconds for each in others for name, seconds in each.items()}}
+        found[training.place.seed] = {**usual, **{name: seconds for each in others for name, seconds in each.items()}}
     return found
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from paper.experiments.cells import Analysis, settings
-from paper.experiments.comparison import Change, average, gather_found, stars
-from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.comparison import Change, Row, average, gather_found, stars
+from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
     HEADLINE,
@@ -24,6 +24,7 @@ from paper.studies.exhibit import (
     format_count,
     format_interval,
     format_mean,
+    format_row,
 )
 from paper.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, TRIED_ROWS, marked_places, row_name
 from pssa.evaluation.significance import SIGNIFICANT
@@ -63,13 +64,13 @@ _LEXICON_NOTE = (
 )
 
 
-def stress_analyses(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
+def stress_analyses(scope: Scope, method: str, model: str, data: str) -> list[Analysis]:
     """Return the analyses of a row by seed."""
     trainings = METHODS[method].trainings(scope, model, data, METHODS[method].seeds)
-    return {seed: Analysis(each, "stress", settings(version=VERSION)) for seed, each in trainings.items()}
+    return [Analysis(training, "stress", settings(version=VERSION)) for training in trainings]
 
 
-_Found = Mapping[str, Mapping[int, Record]]  # what was found, by row and seed
+_Found = Mapping[str, Row]  # what was found, by row and seed
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -89,7 +90,7 @@ def _retrained(scope: Scope, lookup: RecordLookup) -> tuple[str, ...]:
     apart: list[float] = []
     for data, model in marked_places(scope):
         for method in TRANSFER_ROWS:
-            for analysis in stress_analyses(scope, method, model, data).values():
+            for analysis in stress_analyses(scope, method, model, data):
                 found, trained = lookup(analysis), lookup(analysis.training)
                 if found is not None and trained is not None:
                     apart.append(100 * abs(found["found"]["accuracy"] - trained["accuracy"]))
@@ -143,9 +144,9 @@ def _place_table(data: str, model: str, found: _Found) -> Table:
         (
             row_name(model, method),
             len(records),
-            _mean(records, "accuracy"),
+            format_row(records, "accuracy"),
             *(format_mean([each["kinds"][kind]["accuracy"] for each in records.values()]) for kind in KINDS),
-            _mean(records, "all_right"),
+            format_row(records, "all_right"),
             _with_stars(_gain([found], method, _CONTROL) if method != _CONTROL else None),
             _with_interval(_gain([found], method, "", _CONTROL) if method in TRIED_ROWS else None),
         )
@@ -180,10 +181,6 @@ def _with_stars(gain: Change | None) -> FormattedValue | None:
     if gain is None:
         return None
     return FormattedValue(f"{gain.points:+.2f}{stars(gain.p_rise)}", {"all right": gain.points, "p": gain.p_rise})
-
-
-def _mean(records: Mapping[int, Record], name: str) -> FormattedValue | None:
-    return format_mean([record[name] for record in records.values()])
 
 
 _TITLE = "Variants that reverse or distract"

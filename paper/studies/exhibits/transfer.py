@@ -27,6 +27,7 @@ from paper.studies.exhibit import (
     format_count,
     format_mean,
     format_number,
+    format_row,
 )
 from paper.studies.exhibits._rows import (
     ATTENDING,
@@ -98,23 +99,21 @@ class _DomainPair:
         """The first fields of its rows."""
         return NAMES[self.model], self.source.upper(), self.target.upper()
 
-    def trainings(self, scope: Scope, name: str, seeds: int = 0) -> dict[int, Training]:
+    def trainings(self, scope: Scope, name: str, seeds: int = 0) -> list[Training]:
         """Return the trainings of a row by seed."""
         return METHODS[name].trainings(scope, self.model, self.source, seeds)
 
-    def scores(self, scope: Scope, name: str) -> dict[int, Analysis]:
+    def scores(self, scope: Scope, name: str) -> list[Analysis]:
         """Return the scores of a row in the other domain by seed."""
-        trainings = self.trainings(scope, name).items()
-        return {seed: Analysis(training, "scores", on=self.target) for seed, training in trainings}
+        return [Analysis(training, "scores", on=self.target) for training in self.trainings(scope, name)]
 
-    def analyses(self, scope: Scope, name: str, what: str) -> dict[int, Analysis]:
+    def analyses(self, scope: Scope, name: str, what: str) -> list[Analysis]:
         """Return analyses of a row in the other domain by seed, where people marked words in it."""
         if not scope.has_opinion_words(self.target):
-            return {}
+            return []
         is_long = what == "faithfulness"
         chosen, seeds = (_LIMIT, 1 if self.model.startswith("bertabsa") else FEW_SEEDS) if is_long else ((), FEW_SEEDS)
-        trainings = self.trainings(scope, name, seeds).items()
-        return {seed: Analysis(training, what, chosen, on=self.target) for seed, training in trainings}
+        return [Analysis(each, what, chosen, on=self.target) for each in self.trainings(scope, name, seeds)]
 
 
 def _pairs(scope: Scope, data: Sequence[str]) -> list[_DomainPair]:
@@ -235,8 +234,8 @@ def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
                 (
                     row_name(pair.model, name),
                     len(away),
-                    format_mean([record["macro_f1"] for record in home.values()]),
-                    *(format_mean([record[metric] for record in away.values()]) for metric in METRICS),
+                    format_row(home, "macro_f1"),
+                    *(format_row(away, metric) for metric in METRICS),
                     _format(board.gain(pair, name, _CONTROL) if name != _CONTROL else None),
                     _format(board.gain(pair, name, _RANDOM) if name != _RANDOM else None),
                     _format(board.gain(pair, name, _CONTROL, at_home=True) if name != _CONTROL else None),
