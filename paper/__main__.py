@@ -113,8 +113,8 @@ def _list() -> int:
 
 
 def _scope(arguments: argparse.Namespace) -> Scope:
-    resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
-    resources = resources.with_small_encoder(arguments.small_encoder)
+    encoders = {"encoder": arguments.encoder, "small_encoder": arguments.small_encoder}
+    resources = Resources.find(arguments.data, arguments.vectors, device=arguments.device, **encoders)
     for name, given, known in (
         ("--models", arguments.models, models.names()),
         ("--datasets", arguments.datasets, tuple(resources.sources)),

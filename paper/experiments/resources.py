@@ -77,10 +77,17 @@ class Resources:
     small_encoder_name: str = ""
 
     @classmethod
-    def find(cls, data: Path, vectors: Path | None, encoder: str | Path | None, device: str = "auto") -> Resources:
+    def find(
+        cls,
+        data: Path,
+        vectors: Path | None,
+        encoder: str | Path | None,
+        device: str = "auto",
+        small_encoder: str | Path | None = None,
+    ) -> Resources:
         """Return the data sets of the paper that are in `data`.
 
-        :param encoder: a folder, or a name on the hub, which is downloaded if needed.
+        :param encoder: a folder, or a name on the hub, which is downloaded if needed; likewise the small one.
         :raises InputError: if there is no data set, or a file that is named does not exist.
         """
         if not data.is_dir():
@@ -96,20 +103,8 @@ class Resources:
                 f"--data {data} holds none of {expected}; get the data sets, or name the folder that has them"
             )
         vectors = vectors and vectors.absolute()
-        return cls(sources, vectors, device=device, settings=MEASURED_WITH).with_encoder(encoder)
-
-    def with_encoder(self, given: str | Path | None) -> Resources:
-        """Return the same with this encoder: a folder, or a name on the hub, which is downloaded if needed.
-
-        :raises InputError: if it is neither, or cannot be downloaded.
-        """
-        path, name = _locate_encoder(given)
-        return replace(self, encoder=path, encoder_name=name)
-
-    def with_small_encoder(self, given: str | Path | None) -> Resources:
-        """Return the same with this encoder for sweeps, as `with_encoder` takes it."""
-        path, name = _locate_encoder(given)
-        return replace(self, small_encoder=path, small_encoder_name=name)
+        (path, name), (small_path, small_name) = map(_locate_encoder, (encoder, small_encoder))
+        return cls(sources, vectors, path, device, MEASURED_WITH, name, small_path, small_name)
 
     def can_train(self, model: str) -> bool:
         """Return whether the model's word vectors or encoder are there."""

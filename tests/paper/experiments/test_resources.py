@@ -189,14 +189,14 @@ def test_sweeps_start_from_the_small_encoder_and_word_vectors_stay(tmp_path: Pat
     for name in ("large", "small"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(name)
-    resources = resources.with_encoder(tmp_path / "large").with_small_encoder(tmp_path / "small")
+    resources = replace(resources, encoder=tmp_path / "large", small_encoder=tmp_path / "small")
     scope = Scope(resources, seeds=5, encoder_seeds=2, prefers_small=True)
     assert [place.small_encoder for place in scope.places("memnet", "laptop")] == [False] * 5
     assert [place.small_encoder for place in scope.places("bertabsa", "laptop")] == [True] * 2
     large, small = Place("laptop", "bertabsa", 0), scope.places("bertabsa", "laptop")[0]
     assert resources.settings_in(small)["encoder"] == str(tmp_path / "small")
     assert resources.files_of(Training(small))["encoder"] != resources.files_of(Training(large))["encoder"]
-    without = replace(scope, resources=resources.with_small_encoder(None))
+    without = replace(scope, resources=replace(resources, small_encoder=None))
     assert without.places("bertabsa", "laptop") == (large, replace(large, seed=1))
 
 
