@@ -19,6 +19,7 @@ from pathlib import Path
 
 from paper.experiments.cells import cell_name
 from paper.experiments.resources import Resources, Scope
+from paper.experiments.schedule import Progress
 from paper.studies import exhibits
 from paper.studies.filters import dry_run
 from paper.studies.reproduce import ExecutionOptions, Reproduction, reproduce, show_only
@@ -60,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--small-encoder", metavar="NAME", help="encoder of exhibits with many trainings (default: the encoder)")
     add("--seeds", metavar="N", type=int, default=5, help="maximum number of seeds per training (default 5)")
     add("--out", metavar="DIR", type=Path, help="output folder; results in it are reused")
-    add("--models", metavar="NAME,...", type=_split, default=(), help="models (default: all)")
-    add("--datasets", metavar="NAME,...", type=_split, default=(), help="data sets (default: all of --data)")
+    add("--models", metavar="NAME,...", type=_names, default=(), help="models (default: all)")
+    add("--datasets", metavar="NAME,...", type=_names, default=(), help="data sets (default: all of --data)")
     add("--workers", metavar="N", type=int, default=0, help="cells executed at a time (default: as many as fit)")
     add("--device", metavar="NAME", default="auto", help="auto, cpu or cuda (default auto)")
     add("--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)")
@@ -73,33 +74,32 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _split(given: str) -> tuple[str, ...]:
+def _names(given: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in given.split(","))
 
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list()
-    if not arguments.names:
-        raise InputError("name an exhibit, or all; --list lists them")
-    for name in ("data", "out"):
-        if getattr(arguments, name) is None:
-            raise InputError(f"--{name} DIR is missing; name a folder")
-    if arguments.seeds < 1:
-        raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
-    if arguments.small_encoder and not arguments.encoder:
-        raise InputError(f"--small-encoder {arguments.small_encoder} needs --encoder NAME; add it")
-    if arguments.plan and arguments.show_only:
-        raise InputError("--plan only counts and --show-only only shows; leave one out")
-    if arguments.fresh and arguments.show_only:
-        raise InputError("--fresh executes cells again and --show-only executes none; leave one out")
+    small, is_shown = arguments.small_encoder, arguments.show_only
+    for is_wrong, problem in (
+        (not arguments.names, "name an exhibit, or all; --list lists them"),
+        (arguments.data is None, "--data DIR is missing; name a folder"),
+        (arguments.out is None, "--out DIR is missing; name a folder"),
+        (arguments.seeds < 1, f"--seeds is {arguments.seeds}; it must be at least 1"),
+        (small and not arguments.encoder, f"--small-encoder {small} needs --encoder NAME; add it"),
+        (arguments.plan and is_shown, "--plan only counts and --show-only only shows; leave one out"),
+        (arguments.fresh and is_shown, "--fresh executes cells again and --show-only executes none; leave one out"),
+    ):
+        if is_wrong:
+            raise InputError(problem)
     options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh, arguments.files)
     scope, command = _scope(arguments), _command(arguments)
     if arguments.plan:
         return _plan(arguments, scope, options)
     if arguments.show_only:
         return _report(show_only(arguments.names, scope, arguments.out, command, arguments.files))
-    return _report(reproduce(arguments.names, scope, arguments.out, options, _Progress(), command))
+    return _report(reproduce(arguments.names, scope, arguments.out, options, _progress(), command))
 
 
 def _list() -> int:
@@ -113,8 +113,8 @@ def _list() -> int:
 
 
 def _scope(arguments: argparse.Namespace) -> Scope:
-    resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
-    resources = resources.with_small_encoder(arguments.small_encoder)
+    encoders = {"encoder": arguments.encoder, "small_encoder": arguments.small_encoder}
+    resources = Resources.find(arguments.data, arguments.vectors, device=arguments.device, **encoders)
     for name, given, known in (
         ("--models", arguments.models, models.names()),
         ("--datasets", arguments.datasets, tuple(resources.sources)),
@@ -140,12 +140,8 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     print(f"{'exhibit':<20} {'cells':>7} {'done':>7} {'to do':>7}")
     for name, count in {**found["exhibits"], "in all": found["total"]}.items():
         print(f"{name:<20} {count['cells']:>7,} {count['there']:>7,} {count['to_do']:>7,}")
-    for each in found["time"]:
-        if each["device"]:
-            unknown = f", {each['unknown']} cells unknown" if each["unknown"] else ""
-            print(f"{each['start']} on {each['device']}: {each['seconds'] / 3600:.1f} h of one worker{unknown}")
     left_out = found["left_out"] if found["total"]["cells"] else {}  # what trains nothing needs no vectors
-    _print_missing(left_out, {**found["skipped"], **found["broken"]})
+    _print_reasons(left_out, {**found["skipped"], **found["broken"]})
     return FAILED if found["broken"] else 0
 
 
@@ -154,37 +150,36 @@ def _report(report: Reproduction) -> int:
     print(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     print(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
     trains = report.made or report.reused or report.missing or report.failures
-    _print_missing(report.left_out if trains else {}, report.skipped)
-    for name, reason in [*report.broken.items(), *((cell_name(cell), why) for cell, why in report.failures.items())]:
+    _print_reasons(report.left_out if trains else {}, report.skipped)
+    for name, reason in {**report.broken, **{cell_name(cell): why for cell, why in report.failures.items()}}.items():
         _say(f"failed: {name}: {reason}")
     return 0 if report.is_complete else FAILED
 
 
-def _print_missing(left_out: Mapping[str, str], skipped: Mapping[str, str]) -> None:
+def _print_reasons(left_out: Mapping[str, str], not_shown: Mapping[str, str]) -> None:
     """Print the models and exhibits whose needs are missing."""
-    for what, reasons in (("left out", left_out), ("not shown", skipped)):
+    for what, reasons in (("left out", left_out), ("not shown", not_shown)):
         for name, reason in reasons.items():
             print(f"{what}: {name} {reason}")
 
 
+def _progress() -> Progress:
+    """Return an observer that prints a line on standard error now and then."""
+    began = last = time.monotonic()
+
+    def note(done: int, total: int, name: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if not done or done == total or now - last >= _LOG_SECONDS:
+            last = now
+            left = f", {(now - began) / done * (total - done) / 60:.0f} min left; last {name}" if done else ""
+            _say(f"{done} of {total} cells done{left}")
+
+    return note
+
+
 def _say(text: str) -> None:
     print(f"paper: {' '.join(text.split())}", file=sys.stderr, flush=True)
-
-
-class _Progress:
-    """A line on standard error now and then."""
-
-    def __init__(self) -> None:
-        self._began = self._last = time.monotonic()
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        """Note that a cell is done or, with `done` 0, that the first starts."""
-        now = time.monotonic()
-        if done and done < total and now - self._last < _LOG_SECONDS:
-            return
-        self._last = now
-        left = f", {(now - self._began) / done * (total - done) / 60:.0f} min left; last {name}" if done else ""
-        _say(f"{done} of {total} cells done{left}")
 
 
 if __name__ == "__main__":

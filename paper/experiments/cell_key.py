@@ -66,12 +66,12 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
         case Mining():
             chosen = place | dict(cell.settings) | {"method": cell.method}
             runs = [_changed(cell.method, settings(**chosen), "mining")]
-        case Training(evidence=()):
+        case Training(evidence=None):
             runs = [_changed(cell.method, settings(**place | dict(cell.settings) | {"method": cell.method}))]
-        case Training():
+        case Training(evidence=Mining() as mining):
             # A file of evidence is how mined words reach a training.
             chosen = place | dict(cell.settings) | {"evidence": "mined"}
-            chosen["gamma"] = choose_penalty(Config().updated(chosen), mining_method(cell.evidence[0])).gamma
+            chosen["gamma"] = choose_penalty(Config().updated(chosen), mining_method(mining)).gamma
             runs = [_changed(_SUPERVISED, settings(**chosen), "supervision")]
     return [run for run in runs if run]
 

@@ -73,7 +73,7 @@ class Training:
 
     place: Place
     method: str = "base"  # or kt, boosting, adaboost
-    evidence: tuple[Mining, ...] = ()  # supervises the training: the words that all of them found
+    evidence: Mining | None = None  # supervises the training
     rounds: int = 0  # of mining that count; 0: all
     above: float = 0.0  # only words with a higher score count
     settings: tuple[Setting, ...] = ()
@@ -87,7 +87,7 @@ class Training:
     def needs(self) -> tuple[Cell, ...]:
         """The baseline, whose number of epochs others use, and the evidence."""
         baseline = Training(self.place)
-        return () if self == baseline else (baseline, *self.evidence)
+        return () if self == baseline else tuple(filter(None, (baseline, self.evidence)))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def cell_name(cell: Cell) -> str:
             words.append(f"mine {cell.method}")
         case Training():
             words.append(cell.method)
-            words += (word for one in cell.evidence for word in (f"+{one.method}", *_bracketed(one.settings)))
+            words += [f"+{cell.evidence.method}", *_bracketed(cell.evidence.settings)] if cell.evidence else []
             words += [f"K={cell.rounds}"] if cell.rounds else []
             words += [f"above {cell.above:g}"] if cell.above else []
         case Analysis():
@@ -171,7 +171,7 @@ def _non_defaults(value: Any) -> dict[str, Any]:
         if chosen == defaults[name]:
             continue
         if name == "evidence":
-            found[name] = [_non_defaults(mining) for mining in chosen]
+            found[name] = [_non_defaults(chosen)]
         elif name in ("place", "training"):
             found[name] = _non_defaults(chosen)
         else:

@@ -2,21 +2,21 @@
 
 Significance as in the paper: paired bootstrap resamples of the test set, one-sided, here 20,000 instead of 1,000 and over all
 seeds that both rows have. It generalises to other test sets, not to other trainings: a baseline trained a second time with
-other random numbers may "gain" significantly. `average` and `differ` also draw the seeds: of two rows in pairs as
-they were trained, of more than two each by itself.
+other random numbers may "gain" significantly. `other_trainings` also draws the seeds: of two rows in pairs as they were trained,
+of more than two each by itself.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from paper.experiments.cells import Cell, Place
+from paper.experiments.cells import Analysis, Cell, Place
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import DataSource, Resources, Scope
 from pssa.evaluation.significance import SIGNIFICANT, TIE, Floats, cells_by_run, scores_by_run
@@ -24,6 +24,7 @@ from pssa.evaluation.significance import SIGNIFICANT, TIE, Floats, cells_by_run,
 METRICS = ("accuracy", "macro_f1")
 Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
 Rows = Row | tuple[Row, ...]  # of several rows, such as two controls, the mean counts
+RowPair = tuple[Sequence[str], Rows, Rows]  # the labels of a test set, our rows on it, and theirs
 Runs = Sequence[Sequence[str]]  # predictions by seed
 RESAMPLES = 20_000  # a p of .05 has a Monte Carlo error of .0015
 Counts = npt.NDArray[np.uint8]
@@ -90,33 +91,21 @@ class RunPair:
         return ours, theirs
 
 
-Resampling = Callable[[Sequence[RunPair]], Floats]  # gives (2, R): mean gain in accuracy and macro-F1 on every resample
+# Gives (2, R) for each test set: the gain in accuracy and macro-F1 on every resample.
+Resampling = Callable[[Sequence[RunPair]], Iterator[Floats]]
 
 
-def other_trainings(pairs: Sequence[RunPair]) -> Floats:
-    """Resample seeds together with instances; several test sets are averaged."""
+def other_trainings(pairs: Sequence[RunPair]) -> Iterator[Floats]:
+    """Resample seeds together with instances."""
     generator = np.random.default_rng(0)
-    gains = []
     for pair, (ours, theirs) in zip(pairs, _resample_each(pairs), strict=True):
         our_runs, their_runs = pair.draw_runs(generator)
-        gains.append((ours * our_runs).mean(axis=2) - (theirs * their_runs).mean(axis=2))
-    return _mean(gains)
+        yield (ours * our_runs).mean(axis=2) - (theirs * their_runs).mean(axis=2)
 
 
-def other_tests(pairs: Sequence[RunPair]) -> Floats:
+def other_tests(pairs: Sequence[RunPair]) -> Iterator[Floats]:
     """Resample instances alone: the same trainings on other test sets."""
-    return _mean([ours.mean(axis=2) - theirs.mean(axis=2) for ours, theirs in _resample_each(pairs)])
-
-
-def _mean(gains: Sequence[Floats]) -> Floats:
-    mean: Floats = np.stack(gains).mean(axis=0)
-    return mean
-
-
-def chance_of_no_gain(pairs: Sequence[RunPair], resampling: Resampling = other_trainings) -> tuple[float, float]:
-    """Return p of no gain in accuracy and in macro-F1."""
-    accuracy, macro_f1 = (resampling(pairs) <= TIE).mean(axis=1).tolist()
-    return accuracy, macro_f1
+    return (ours.mean(axis=2) - theirs.mean(axis=2) for ours, theirs in _resample_each(pairs))
 
 
 def _resample_each(pairs: Sequence[RunPair]) -> Iterator[tuple[Floats, Floats]]:
@@ -144,42 +133,33 @@ def _draw_seeds(number: int, generator: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class Gain:
-    """Mean differences in points, p of no gain, and the 95 % interval of the difference in macro-F1."""
+class Change:
+    """Mean difference of a score in points, with p of no rise and of no fall, and the 95 % interval; equality is neither."""
 
-    accuracy: float
-    macro_f1: float
-    p_accuracy: float
-    p_macro_f1: float
-    seeds: int  # of an average: the least of any data set
+    points: float
+    p_rise: float
+    p_fall: float
     low: float
     high: float
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Difference in macro-F1 between two rows, in points, with p of no rise and of no fall; equality is neither."""
+class Gain:
+    """What rows gain over others, mean over data sets."""
 
-    macro_f1: float
-    p_rise: float
-    p_fall: float
-    seeds: int
-    low: float  # 95 % interval
-    high: float
-
-    @property
-    def p(self) -> float:
-        """The p of the observed direction."""
-        return self.p_fall if self.macro_f1 < 0 else self.p_rise
+    accuracy: Change
+    macro_f1: Change
+    seeds: int  # the least of any data set
+    places: int  # models on data sets that have rows to compare
 
 
-def gather(lookup: RecordLookup, cells: Mapping[int, Cell]) -> Row:
-    """Return the records that exist, by seed."""
-    found = {seed: lookup(cell) for seed, cell in cells.items()}
+def gather(lookup: RecordLookup, cells: Iterable[Cell]) -> Row:
+    """Return the records that exist, by the seed of their cell."""
+    found = {cell.place.seed: lookup(cell) for cell in cells}
     return {seed: record for seed, record in found.items() if record is not None}
 
 
-def gather_found(lookup: RecordLookup, analyses: Mapping[int, Cell]) -> dict[int, Record]:
+def gather_found(lookup: RecordLookup, analyses: Iterable[Analysis]) -> Row:
     """Return what the analyses that exist have found, by seed."""
     return {seed: record["found"] for seed, record in gather(lookup, analyses).items()}
 
@@ -190,59 +170,33 @@ def mean_and_std(values: Sequence[float], unit: float = 100) -> tuple[float, flo
     return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else None
 
 
-def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
-    """Return the gain of one row over another on the seeds that both have; None if there is no such seed.
+def average(pairs: Iterable[RowPair], resampling: Resampling = other_trainings) -> Gain | None:
+    """Return the mean gain over several data sets; None if no pair has a seed in common.
 
-    :param place: any place of the rows, for its test data.
-    """
-    return average(scope, [(place, ours, theirs)], other_tests)
-
-
-def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
-    """Return the difference in macro-F1, with p from resamples of seeds and instances together."""
-    pair = _pair(scope, place, ours, theirs)
-    if pair is None:
-        return None
-    _, drawn = other_trainings([pair])
-    chances = float((drawn <= TIE).mean()), float((drawn >= -TIE).mean())
-    return Difference(100 * pair.observed[1], *chances, len(pair.ours), *interval(drawn))
-
-
-def average(
-    scope: Scope, pairs: Sequence[tuple[Place, Rows, Rows]], resampling: Resampling = other_trainings
-) -> Gain | None:
-    """Return the mean gain over several data sets.
-
-    :param pairs: a place for its test data, our rows there and theirs; those without a common seed do not count.
     :param resampling: what is drawn anew for p and the interval.
     """
-    found = (_pair(scope, place, ours, theirs) for place, ours, theirs in pairs)
-    pairs_of_runs = [pair for pair in found if pair is not None]
-    if not pairs_of_runs:
+    runs = [found for pair in pairs if (found := _runs_of(*pair)) is not None]
+    if not runs:
         return None
-    accuracy, macro_f1 = (
-        100 * statistics.mean(gains) for gains in zip(*(each.observed for each in pairs_of_runs), strict=True)
-    )
-    drawn = resampling(pairs_of_runs)
-    p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
-    n_seeds = min(pair.n_seeds or len(pair.ours) for pair in pairs_of_runs)
-    return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *interval(drawn[1]))
+    observed = zip(*(each.observed for each in runs), strict=True)
+    drawn = np.stack(list(resampling(runs))).mean(axis=0)  # (2, R)
+    accuracy, macro_f1 = (_change(statistics.mean(each), found) for each, found in zip(observed, drawn, strict=True))
+    return Gain(accuracy, macro_f1, min(each.n_seeds or len(each.ours) for each in runs), len(runs))
 
 
-def interval(drawn: Floats) -> tuple[float, float]:
-    """Return the 95 % interval in points, by percentiles of the resamples."""
+def _change(observed: float, drawn: Floats) -> Change:
+    rise, fall = float((drawn <= TIE).mean()), float((drawn >= -TIE).mean())
     low, high = (100 * np.quantile(drawn, (0.025, 0.975))).tolist()
-    return low, high
+    return Change(100 * observed, rise, fall, low, high)
 
 
-def _pair(scope: Scope, place: Place, ours: Rows, theirs: Rows) -> RunPair | None:
+def _runs_of(gold: Sequence[str], ours: Rows, theirs: Rows) -> RunPair | None:
     """Return the runs of the seeds that all rows have; None if there is no such seed."""
     sides = [side if isinstance(side, tuple) else (side,) for side in (ours, theirs)]
     common = sorted(set.intersection(*(set(row) for side in sides for row in side)))
     if not common:
         return None
     first, second = ([labels_of(row[seed]) for row in side for seed in common] for side in sides)
-    gold = _gold(scope.resources.sources[place.data], place.stripped)
     several = any(len(side) > 1 for side in sides)
     return RunPair(gold, first, second, tuple(sides[0][0][common[0]]["labels"]), len(common) if several else 0)
 
@@ -257,8 +211,14 @@ def stars(p: float) -> str:
     return "**" if p < 0.01 else "*" if p < SIGNIFICANT else ""
 
 
+def gold_labels(scope: Scope, data: str, stripped: bool = False) -> tuple[str, ...]:
+    """Return the labels of a test corpus."""
+    return _gold(scope.resources.sources[data], stripped)
+
+
 @lru_cache(maxsize=16)
 def _gold(source: DataSource, stripped: bool) -> tuple[str, ...]:
-    """Return the labels of the test corpus."""
+    if source.test is None:  # there can be no records either
+        return ()
     _, test = Resources({"": source}).corpora(Place("", "", 0, stripped=stripped))
     return tuple(example.label or "" for example in test)

@@ -20,17 +20,6 @@ from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence, Finding
 _LEAST_SCORES = tuple(number / 10 for number in range(10))
 
 
-def common_words(first: Evidence, second: Evidence) -> Evidence:
-    """Return the findings of the first that the second has too, of the same kind."""
-    examples = []
-    for ours, theirs in zip(first.examples, second.examples, strict=True):
-        common = {(finding.word, finding.kind) for finding in theirs.findings}
-        kept = tuple(finding for finding in ours.findings if (finding.word, finding.kind) in common)
-        examples.append(replace(ours, findings=kept))
-    edits = (*first.header.edits, f"words that {second.header.method} found too")
-    return Evidence(replace(first.header, edits=edits), tuple(examples))
-
-
 def random_words(evidence: Evidence, seed: int) -> Evidence:
     """Return as many findings of each instance, of the same kinds, at random words that are not in its aspect: a control."""
     draws = random.Random(seed)

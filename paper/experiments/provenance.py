@@ -9,12 +9,11 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import Record
@@ -24,7 +23,6 @@ from pssa import __version__
 _PARTS = {"train": "train", "test": "test", "words": "opinion_words"}  # of a data set, as records name them
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
-Contribution = dict[str, Any]  # an environment, the number of its cells, their seconds, the first and the last day
 
 
 @dataclass(frozen=True)
@@ -38,28 +36,21 @@ class Environment:
 
 
 @dataclass(frozen=True)
-class Provenance:
-    """Command, environment and input files of a reproduction."""
+class Contribution:
+    """What one environment contributed."""
 
-    command: str
-    environment: Environment
-    files: Mapping[str, str]  # fingerprints
-    seeds: Sequence[int]
-    executed: bool  # or only shown
+    by: Environment
+    cells: int
+    days: tuple[str, ...]  # on which they were finished, as far as records say so, in order
 
-    def sentence(self) -> str:
-        """Return the call as text, without times, so that the same records always give the same text."""
-        count = len(self.seeds)
-        return f"{self._made_by()}; {count} {'seed' if count == 1 else 'seeds'} at most."
 
-    def _made_by(self) -> str:
-        command = f"`{self.command}`, " if self.command else ""
-        if not self.executed:
-            # The installed libraries computed nothing.
-            return f"Shown by {command}pssa {__version__}"
-        known = versions()
-        libraries = (f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
-        return ", ".join([f"Made by {command}pssa {__version__}", *libraries])
+def describe_call(command: str, is_executed: bool, n_seeds: int) -> str:
+    """Return a call as text, without times, so that the same records always give the same text."""
+    call = f"`{command}`, " if command else ""
+    said = f"{'Made' if is_executed else 'Shown'} by {call}pssa {__version__}"
+    if is_executed:  # otherwise the installed libraries computed nothing
+        said = ", ".join([said, *(f"{name} {version}" for name, version in versions().items() if version)])
+    return f"{said}; {n_seeds} {'seed' if n_seeds == 1 else 'seeds'} at most."
 
 
 def this_environment(device: str) -> Environment:
@@ -77,7 +68,7 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def contributions(records: Iterable[Record], commits: Mapping[str, str] | None = None) -> list[Contribution]:
+def contributions(records: Iterable[Record], commits: Mapping[str, str]) -> list[Contribution]:
     """Return what each environment contributed, most cells first.
 
     :param commits: of sources whose records name none, as `find_commits` returns them.
@@ -85,20 +76,15 @@ def contributions(records: Iterable[Record], commits: Mapping[str, str] | None =
     found: dict[Environment, list[Record]] = {}
     for record in records:
         found.setdefault(_environment_of(record), []).append(record)
-    made = [_contribution(by, each, commits or {}) for by, each in found.items()]
-    return sorted(made, key=lambda each: (-each["cells"], each["sources"], each["torch"] or "", each["device"] or ""))
-
-
-def _contribution(by: Environment, records: Sequence[Record], commits: Mapping[str, str]) -> Contribution:
-    days = sorted(str(record["finished"])[:10] for record in records if "finished" in record)
-    return {
-        **asdict(by),
-        "commit": by.commit or commits.get(by.sources),
-        "cells": len(records),
-        "seconds": round(sum(float(record.get("seconds", 0.0)) for record in records), 3),
-        "first_day": days[0] if days else None,
-        "last_day": days[-1] if days else None,
-    }
+    made = [
+        Contribution(
+            replace(by, commit=by.commit or commits.get(by.sources)),
+            len(each),
+            tuple(sorted({record["finished"][:10] for record in each if "finished" in record})),
+        )
+        for by, each in found.items()
+    ]
+    return sorted(made, key=lambda each: (-each.cells, each.by.sources, each.by.torch or "", each.by.device or ""))
 
 
 def files_read(found: Iterable[tuple[Cell, Record]]) -> dict[str, str]:
@@ -129,11 +115,7 @@ def sources_without_commit(records: Iterable[Record]) -> set[str]:
 
 
 def _environment_of(record: Record) -> Environment:
-    made = record.get("made")
-    known = made if isinstance(made, dict) else {}
-    return Environment(
-        str(known.get("sources", _UNKNOWN)), *(known.get(name) for name in ("commit", "torch", "device"))
-    )
+    return Environment(**{"sources": _UNKNOWN, **record.get("made", {})})
 
 
 @cache
@@ -157,13 +139,8 @@ def device_name(device: str) -> str:
 
     if choose_device(device).type == "cuda":
         return str(torch.cuda.get_device_name())
-    return f"{_processor()}, {os.cpu_count()} cores"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        lines = []
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text("utf-8", "replace").splitlines() if about.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, "") or platform.processor() or platform.machine()
+    processor = next(named, "") or platform.processor() or platform.machine()
+    return f"{processor}, {os.cpu_count()} cores"

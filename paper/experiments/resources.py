@@ -52,11 +52,6 @@ class DataSource:
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
     read_options: ReadOptions = field(default_factory=ReadOptions)  # of train
 
-    def absolute(self) -> DataSource:
-        """Return the same files under absolute paths."""
-        test, words = (path and path.absolute() for path in (self.test, self.opinion_words))
-        return replace(self, train=self.train.absolute(), test=test, opinion_words=words)
-
     @classmethod
     def find(cls, folder: Path, name: str) -> DataSource | None:
         """Return the data set `name` in a folder of data sets, if it is there."""
@@ -81,45 +76,34 @@ class Resources:
     small_encoder_name: str = ""
 
     @classmethod
-    def find(cls, data: Path, vectors: Path | None, encoder: str | Path | None, device: str = "auto") -> Resources:
+    def find(
+        cls,
+        data: Path,
+        vectors: Path | None,
+        encoder: str | Path | None,
+        device: str = "auto",
+        small_encoder: str | Path | None = None,
+    ) -> Resources:
         """Return the data sets of the paper that are in `data`.
 
-        :param encoder: a folder, or a name on the hub, which is downloaded if needed.
+        :param encoder: a folder, or a name on the hub, which is downloaded if needed; likewise the small one.
         :raises InputError: if there is no data set, or a file that is named does not exist.
         """
         if not data.is_dir():
             raise InputError(f"--data {data} is not a folder; expected one with laptop/train.txt etc.")
         if vectors is not None and not vectors.exists():
             raise InputError(f"--vectors {vectors} does not exist; name an existing file, or leave it out")
-        found = {name: DataSource.find(data, name) for name in DATA_SETS}
+        # Workers of a cluster may have another working directory.
+        found = {name: DataSource.find(data.absolute(), name) for name in DATA_SETS}
         sources = {name: source for name, source in found.items() if source}
         if not sources:
             expected = ", ".join(f"{name}/train.txt" for name in DATA_SETS)
             raise InputError(
                 f"--data {data} holds none of {expected}; get the data sets, or name the folder that has them"
             )
-        return cls(sources, vectors, device=device, settings=MEASURED_WITH).with_encoder(encoder)
-
-    def with_encoder(self, given: str | Path | None) -> Resources:
-        """Return the same with this encoder: a folder, or a name on the hub, which is downloaded if needed.
-
-        :raises InputError: if it is neither, or cannot be downloaded.
-        """
-        path, name = _locate_encoder(given)
-        return replace(self, encoder=path, encoder_name=name)
-
-    def with_small_encoder(self, given: str | Path | None) -> Resources:
-        """Return the same with this encoder for sweeps, as `with_encoder` takes it."""
-        path, name = _locate_encoder(given)
-        return replace(self, small_encoder=path, small_encoder_name=name)
-
-    def absolute(self) -> Resources:
-        """Return the same under absolute paths, for processes with another working directory."""
-        sources = {name: source.absolute() for name, source in self.sources.items()}
-        vectors, encoder, small = (
-            path and path.absolute() for path in (self.vectors, self.encoder, self.small_encoder)
-        )
-        return replace(self, sources=sources, vectors=vectors, encoder=encoder, small_encoder=small)
+        vectors = vectors and vectors.absolute()
+        (path, name), (small_path, small_name) = map(_locate_encoder, (encoder, small_encoder))
+        return cls(sources, vectors, path, device, MEASURED_WITH, name, small_path, small_name)
 
     def can_train(self, model: str) -> bool:
         """Return whether the model's word vectors or encoder are there."""
@@ -307,7 +291,7 @@ def strip_target(example: Example) -> Example:
 def _locate_encoder(given: str | Path | None) -> tuple[Path | None, str]:
     """Return the folder of an encoder, and its name on the hub if it comes from there."""
     if not given or Path(given).is_dir():
-        return (Path(given) if given else None), ""
+        return (Path(given).absolute() if given else None), ""
     # Cells are identified by the content of the encoder's files, so all of them read its local copy.
     return Path(models.Pretrained.open(str(given)).weights), str(given)
 

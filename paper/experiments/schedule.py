@@ -147,6 +147,7 @@ class CellSchedule:
     ) -> None:
         self.workspace, self.ledger, self.progress = workspace, ledger, progress
         self._environment = environment
+        self.n_done = self.n_cells = 0
         self._waiting: list[Cell] = []
         self._open: set[Cell] = set()  # neither done nor failed
         self._failed: dict[Cell, str] = {}
@@ -157,16 +158,21 @@ class CellSchedule:
         """Execute the cells without a record, and what they need; return once all are done or have failed."""
         requested = dict.fromkeys(cells)
         self._waiting = plan(requested, self.workspace, self.ledger)
-        self._open, n_cells = set(self._waiting), len(self._waiting)
+        self._open, self.n_cells = set(self._waiting), len(self._waiting)
+        self._report("")
         result = ScheduleResult(reused=len(requested.keys() - self._open), failures=self._failed)
-        for number, (cell, record) in enumerate(self._outcomes(pool), start=1):
+        for cell, record in self._outcomes(pool):
             if record is not None:
                 self._append(cell, record)
                 result.done += 1
             self._release(cell)
-            if self.progress:
-                self.progress(number, n_cells, cell_name(cell))
+            self.n_done += 1
+            self._report(cell_name(cell))
         return result
+
+    def _report(self, name: str) -> None:
+        if self.progress:
+            self.progress(self.n_done, self.n_cells, name)
 
     def _append(self, cell: Cell, record: Record) -> None:
         # A model that was trained again for its parameters keeps the record that others were compared with.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from torch import nn
 
@@ -24,7 +23,7 @@ from paper.experiments.cells import (
 )
 from paper.experiments.corrections import correct_sentences
 from paper.experiments.ledger import Record
-from paper.experiments.mining_stats import common_words, describe_evidence, random_words
+from paper.experiments.mining_stats import describe_evidence, random_words
 from paper.experiments.provenance import device_name
 from paper.experiments.timing import StageTimer
 from paper.experiments.workspace import PlaceContext, Workspace
@@ -85,8 +84,7 @@ def _train(job: CellJob, cell: Training) -> Record:
     epochs = context.run.find_epochs()
     context = context.configured(epochs=epochs, method=cell.method)
     if cell.evidence:
-        mined_by = mining_method(cell.evidence[0])
-        context = context.configured(gamma=choose_penalty(context.run.config, mined_by).gamma)
+        context = context.configured(gamma=choose_penalty(context.run.config, mining_method(cell.evidence)).gamma)
     if cell.method == "base":
         model, epochs = _train_one(job, cell, context, timer)
         trained = Trained((model,))
@@ -135,7 +133,7 @@ def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: Stage
     run = context.run
     model, epochs, supervision = run.new_model(), run.find_epochs(), None
     if cell.evidence:
-        supervision = run.supervise(_evidence(job, cell))
+        supervision = run.supervise(_evidence(job, cell, cell.evidence))
         epochs = run.find_final_epochs(epochs, supervision)
     if cell.needs_weights:
         _load_baseline(job, model)
@@ -144,14 +142,11 @@ def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: Stage
     return run.train("final" if cell.evidence else "initial", model, epochs, supervision=supervision), epochs
 
 
-def _evidence(job: CellJob, cell: Training) -> Evidence:
-    """Return the words that all minings of a training found, of the rounds and scores that count."""
-    found = [read_evidence(job.workspace.evidence(mining)) for mining in cell.evidence]
-    if cell.rounds:
-        found = [keep_iterations(evidence, cell.rounds) for evidence in found]
-    if cell.above:
-        found = [keep_above(evidence, cell.above) for evidence in found]
-    return reduce(common_words, found)
+def _evidence(job: CellJob, cell: Training, mining: Mining) -> Evidence:
+    """Return the words that supervise a training, of the rounds and scores that count."""
+    found = read_evidence(job.workspace.evidence(mining))
+    found = keep_iterations(found, cell.rounds) if cell.rounds else found
+    return keep_above(found, cell.above) if cell.above else found
 
 
 def _mine(job: CellJob, cell: Mining) -> Record:
@@ -197,7 +192,8 @@ def _analyse(job: CellJob, cell: Analysis) -> Record:
     if cell.on:
         _, test = resources.corpora(replace(tested, share=1.0, held_out=False))
     rows = resources.opinion_rows(tested, "train" if cell.place.held_out and not cell.on else "test")
-    evidence = _evidence(job, cell.training) if cell.training.evidence else None
+    mining = cell.training.evidence
+    evidence = _evidence(job, cell.training, mining) if mining else None
     given = analyses.AnalysisInput(classifier, train_corpus, test, rows, evidence)
     return {"found": analyses.find(cell.what)(given, **dict(cell.settings))}
 

@@ -8,8 +8,8 @@
     resources = Resources.find(Path("data"), vectors=Path("glove.txt"), encoder=None)
     reproduce(["overall"], Scope(resources, seeds=5), Path("experiments"))
 
-An exhibit (`exhibits/`) names the cells it needs. The schedule of `paper.experiments` executes each cell once and appends its
-record to the ledger. The exhibit turns the records into tables and figures, and `pages` writes them.
+An exhibit (`exhibits/`) turns records of cells into tables and figures; the cells that it looks up are those it needs. The
+schedule of `paper.experiments` executes each cell once and appends its record to the ledger, and `pages` writes the exhibit.
 """
 
 from pssa.errors import import_extra

@@ -1,4 +1,5 @@
-"""An exhibit: the cells it needs, and how it shows their records as tables, figures, pictures and paragraphs.
+"""An exhibit: how it shows the records of cells as tables, figures, pictures and paragraphs. The cells that it looks up are
+those that it needs.
 
 These parts are plain values, which `pages` writes to files.
 """
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paper.experiments.cells import Cell
-from paper.experiments.comparison import mean_and_std
+from paper.experiments.comparison import Row, mean_and_std
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 
@@ -21,8 +22,8 @@ PAIR = ("accuracy", "macro-F1")
 class FormattedValue:
     """A field that people read as one text and programs as several numbers: `66.42 ± 0.92`, `+0.41* / -0.06`, `9 of 9`."""
 
-    text: str  # empty: not measured
-    parts: Mapping[str, PlainValue]  # by name, unrounded; the same names where nothing was measured
+    text: str
+    parts: Mapping[str, PlainValue]  # by name, unrounded
 
     def __str__(self) -> str:
         return self.text
@@ -32,25 +33,36 @@ Value = str | int | float | FormattedValue | None  # of a table's field; None: n
 TableRow = tuple[Value, ...]
 
 
-def not_measured(*names: str) -> FormattedValue:
-    """Return an empty field that would consist of these parts."""
-    return FormattedValue("", dict.fromkeys(names))
-
-
-def format_scores(scores: Sequence[float] | None, sign: str = "") -> FormattedValue:
+def format_scores(scores: Sequence[float] | None, sign: str = "") -> FormattedValue | None:
     """Return `accuracy / macro-F1` in points."""
     if scores is None:
-        return not_measured(*PAIR)
+        return None
     return FormattedValue(" / ".join(f"{score:{sign}.2f}" for score in scores), dict(zip(PAIR, scores, strict=True)))
 
 
-def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue:
+def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue | None:
     """Return `mean ± standard deviation` in points."""
     if not values:
-        return not_measured("mean", "spread")
+        return None
     mean, spread = mean_and_std(values)
     beside = "" if spread is None else f" ± {spread:.2f}"
     return FormattedValue(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
+
+
+def format_row(row: Row, metric: str) -> FormattedValue | None:
+    """Return the mean of a score over the seeds ± standard deviation."""
+    return format_mean([record[metric] for record in row.values()])
+
+
+def format_number(name: str, value: float | None, form: str = "+.2f") -> FormattedValue | None:
+    """Return a number rounded for people; programs find it under the name."""
+    return None if value is None else FormattedValue(f"{value:{form}}", {name: value})
+
+
+def format_interval(name: str, value: float, low: float, high: float) -> FormattedValue:
+    """Return a difference with its interval."""
+    text = f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+    return FormattedValue(text, {name: value, "low": low, "high": high})
 
 
 def format_percent(share: float, decimals: int = 1) -> FormattedValue:
@@ -236,7 +248,16 @@ class Exhibit:
 
     name: str
     title: str
-    cells: Callable[[Scope], Iterable[Cell]]
-    show: Callable[[Scope, RecordLookup], Sequence[Part]]
+    show: Callable[[Scope, RecordLookup], Sequence[Part]]  # looks up the same cells whatever is measured
     needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
     encoders: EncoderUse = EncoderUse()
+
+    def parts(self, scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+        """Return what it shows of the records in a scope."""
+        return self.show(self.encoders.within(scope), lookup)
+
+    def cells(self, scope: Scope) -> tuple[Cell, ...]:
+        """Return the cells whose records it shows: those that it looks up."""
+        asked: dict[Cell, None] = {}
+        self.parts(scope, asked.setdefault)
+        return tuple(asked)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from paper.experiments.cells import Cell, with_needs
-from paper.experiments.estimates import estimate
 from paper.experiments.ledger import LEDGER, Ledger, Record
 from paper.experiments.resources import DATA_SETS, Scope
 from paper.experiments.schedule import plan
@@ -19,7 +18,6 @@ from pssa import models
 from pssa.errors import InputError
 
 ALL = "all"
-_MEASURED = Path(__file__).parents[2] / "results" / LEDGER  # of the repository
 
 
 def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
@@ -38,15 +36,13 @@ def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
 def missing_needs(exhibit: Exhibit, scope: Scope) -> str:
     """Return what the exhibit needs and the scope lacks, as a reason; empty if nothing is missing."""
     resources = scope.resources
-    available = {
-        "vectors": resources.vectors is not None,
-        "encoder": resources.encoder is not None,
-        "opinion_words": any(map(scope.has_opinion_words, scope.data)),
-        **{name: name in scope.data for name in DATA_SETS},
+    needs = {
+        "vectors": (resources.vectors is not None, "--vectors"),
+        "encoder": (resources.encoder is not None, "--encoder"),
+        "opinion_words": (any(map(scope.has_opinion_words, scope.data)), "a data set with opinion words"),
+        **{name: (name in scope.data, f"data set {name}") for name in DATA_SETS},
     }
-    names = {**{name: f"data set {name}" for name in DATA_SETS}, "opinion_words": "a data set with opinion words"}
-    names |= {"vectors": "--vectors", "encoder": "--encoder"}
-    missing = [names.get(need, need) for need in exhibit.needs if not available[need]]
+    missing = [name for is_there, name in map(needs.__getitem__, exhibit.needs) if not is_there]
     return f"needs {' and '.join(missing)}" if missing else ""
 
 
@@ -77,7 +73,7 @@ class Selection:
                 selection.skipped[exhibit.name] = reason
                 continue
             try:
-                selection.exhibits[exhibit] = tuple(dict.fromkeys(exhibit.cells(exhibit.encoders.within(scope))))
+                selection.exhibits[exhibit] = exhibit.cells(scope)
             except Exception as error:
                 selection.broken[exhibit.name] = f"{type(error).__name__}: {error}"
         if not selection.exhibits:
@@ -97,13 +93,14 @@ def dry_run(
     """Count the cells that the exhibits need and those that the folder has; execute and write nothing.
 
     Return counts by exhibit, their total, in which shared cells count once, and what is left out, with the reason: exhibits
-    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again. `time` estimates
-    how long that takes, on devices with records of like cells.
+    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again.
 
     :param accepts: which records are reused; None: all.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
     """
-    _require_folder(out)
+    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"{out} cannot be written: {existing} is not a folder; choose another --out")
     selection = Selection.find(choose(names), scope)
     workspace, ledger = Workspace(out, scope.resources), Ledger.read(out / LEDGER, accepts)
 
@@ -112,17 +109,10 @@ def dry_run(
         there = sum(ledger.find(workspace.key(cell)) is not None for cell in needed)
         return {"cells": len(needed), "there": there, "to_do": len(plan(cells, workspace, ledger))}
 
-    counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
-    todo = plan(selection.cells, workspace, ledger)
-    # A new folder has no times of its own; the measurements of the repository have.
-    known = [*Ledger.read(_MEASURED), *ledger] if _MEASURED.is_file() else list(ledger)
-    times = [asdict(each) for each in estimate(todo, known, scope.resources)]
-    reasons = {"skipped": selection.skipped, "broken": selection.broken, "left_out": untrainable_models(scope)}
-    return {"exhibits": counts, "total": count(selection.cells), "time": times, **reasons}
-
-
-def _require_folder(out: Path) -> None:
-    """Refuse an output folder that cannot be created."""
-    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
-    if not existing.is_dir():
-        raise InputError(f"{out} cannot be written: {existing} is not a folder; choose another --out")
+    return {
+        "exhibits": {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()},
+        "total": count(selection.cells),
+        "skipped": selection.skipped,
+        "broken": selection.broken,
+        "left_out": untrainable_models(scope),
+    }

@@ -255,20 +255,8 @@ def human_agreement(tables: TableLookup) -> KeyFinding:
     attended = [
         row for name in tables.names("attended-") for row in tables.rows(name) if row["words by"] == "attention"
     ]
-    plain = {model: _shares([row for row in attended if row["model"] == model], "mass") for model in _ATTENDING}
     changes = {
-        name: {
-            model: tuple(
-                ours - theirs
-                for ours, theirs in zip(
-                    _shares([row for row in attended if row["model"] == f"{model} ({name})"], "mass"),
-                    found,
-                    strict=True,
-                )
-            )
-            for model, found in plain.items()
-            if found
-        }
+        name: {model: values for model in _ATTENDING if (values := _attention_changes(attended, model, name))}
         for name in shown
     }
     single = {name: tuple(value for values in each.values() for value in values) for name, each in changes.items()}
@@ -292,6 +280,16 @@ def human_agreement(tables: TableLookup) -> KeyFinding:
         _strips(shown, single, {name: _mean(values) for name, values in single.items()}),
     )
     return KeyFinding("Does attention move to the words that people mark?", answer, plot, claim, more)
+
+
+def _attention_changes(rows: Sequence[_Row], model: str, name: str) -> tuple[float, ...]:
+    """Return by how much supervision changes the attention on marked words, by data set; empty if nothing is measured."""
+    plain, supervised = (
+        _shares([row for row in rows if row["model"] == each], "mass") for each in (model, f"{model} ({name})")
+    )
+    if len(plain) != len(supervised):
+        raise LookupError(f"{model} ({name}) is not measured on every data set")
+    return tuple(ours - theirs for ours, theirs in zip(supervised, plain, strict=True))
 
 
 def _shares(rows: Sequence[_Row], column: str) -> tuple[float, ...]:

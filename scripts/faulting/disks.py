@@ -22,7 +22,7 @@ def full_while_training(lab: Lab, check: Check) -> None:
     if not reference.exists():
         lab.run(*lab.training(reference, "pg-as"))
     for size in _SIZES:
-        with mounted(lab.folder / f"full-{size}", size) as disk:
+        with mounted(lab.folder / f"full-{size}", f"size={size}") as disk:
             run = disk / "run"
             ended = lab.run(*lab.training(run, "pg-as"))
             check.times += 1
@@ -40,7 +40,7 @@ def full_while_training(lab: Lab, check: Check) -> None:
 
 def full_while_mining(lab: Lab, check: Check) -> None:
     """Evidence for which there is no room is not there at all."""
-    with mounted(lab.folder / "full-mining", "16k") as disk:
+    with mounted(lab.folder / "full-mining", "size=16k") as disk:
         ended = lab.run(*lab.mining(disk / "evidence.jsonl"))
         check.times += 1
         check.said.append(ended.err.strip())
@@ -50,7 +50,7 @@ def full_while_mining(lab: Lab, check: Check) -> None:
 
 def full_while_reviewing(lab: Lab, check: Check) -> None:
     """A change for which there is no room is answered 503 and does not count; with room the review goes on."""
-    with mounted(lab.folder / "full-review", "256k") as disk:
+    with mounted(lab.folder / "full-review", "size=256k") as disk:
         evidence = lab.evidence_file(disk)
         service = Service(lab, serving(lab), evidence)
         check.expect(service.change(0), "the first change is not kept")
@@ -77,7 +77,7 @@ def full_while_predicting(lab: Lab, check: Check) -> None:
     undisturbed = lab.run(*words, reference)
     check.expect(undisturbed.code == 0, f"cannot predict at all: {undisturbed.err}")
     for size in ("16k", "2m", "4m"):
-        with mounted(lab.folder / f"full-predicting-{size}", size) as disk:
+        with mounted(lab.folder / f"full-predicting-{size}", f"size={size}") as disk:
             ended = lab.run(*words, disk / "out.jsonl")
             check.times += 1
             check.said.append(f"{size}: {ended.err.strip()}")
@@ -95,7 +95,7 @@ def full_while_predicting(lab: Lab, check: Check) -> None:
 
 def read_only(lab: Lab, check: Check) -> None:
     """Nothing can be written there, and that is said; a run can still be loaded and asked."""
-    with mounted(lab.folder / "read-only", _LARGE) as disk:
+    with mounted(lab.folder / "read-only", f"size={_LARGE}") as disk:
         run, unfinished = disk / "run", disk / "unfinished"
         lab.run(*lab.training(run))
         lab.run(*lab.training(unfinished))

@@ -18,16 +18,8 @@ from pssa.data.evidence_file import write_evidence
 __all__ = ["Check", "Ended", "Lab", "Skipped", "mounted", "remount"]
 
 _TINY = (
-    "--model",
-    "memnet",
-    "--device",
-    "cpu",
-    "--set",
-    "dimension=12",
-    "--set",
-    "max_epochs=4",
-    "--set",
-    "patience=2",
+    *("--model", "memnet", "--device", "cpu"),
+    *("--set", "dimension=12", "--set", "max_epochs=4", "--set", "patience=2"),
 )
 _SECONDS = 1200
 _SAID_ON_THE_WAY = ("pssa: warning:", "pssa: stage ", "pssa: round ")
@@ -108,11 +100,9 @@ class Lab:
             env=os.environ | {"OMP_NUM_THREADS": "1"} | dict(environment or {}),
         )
 
-    def run(
-        self, *words: str | Path, environment: Mapping[str, str] | None = None, python: tuple[str, ...] = ("-m", "pssa")
-    ) -> Ended:
+    def run(self, *words: str | Path, python: tuple[str, ...] = ("-m", "pssa")) -> Ended:
         """A command, to its end."""
-        return self.end(self.start(*words, environment=environment, python=python))
+        return self.end(self.start(*words, python=python))
 
     def end(self, process: subprocess.Popen[str]) -> Ended:
         """Wait for a process."""
@@ -162,15 +152,14 @@ def _may_differ(name: str, path: Path) -> bool:
 
 
 @contextmanager
-def mounted(folder: Path, size: str) -> Iterator[Path]:
-    """A disk of this size at a new folder.
+def mounted(folder: Path, options: str, image: Path | None = None) -> Iterator[Path]:
+    """A disk at a folder: in memory, or of an image.
 
     :raises Skipped: where mounting is not allowed.
     """
-    folder.mkdir(parents=True)
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True
-    )
+    folder.mkdir(parents=True, exist_ok=True)
+    disk = ("-t", "tmpfs", "tmpfs") if image is None else (str(image),)
+    done = subprocess.run(["mount", "-o", options, *disk, str(folder)], capture_output=True, text=True)
     if done.returncode:
         raise Skipped(f"no disk can be mounted here ({done.stderr.strip() or done.returncode})")
     try:

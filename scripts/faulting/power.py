@@ -10,28 +10,16 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from faulting.kills import Service, serving
-from faulting.lab import Check, Lab, Skipped, digest
+from faulting.lab import Check, Lab, Skipped, digest, mounted
 
 __all__ = ["POWER"]
 
 _SIZE = "64M"
 _TIMES = 5
-
-
-@contextmanager
-def _mounted(image: Path, folder: Path, options: str) -> Iterator[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["mount", "-o", options, str(image), str(folder)], capture_output=True, text=True)
-    if done.returncode:
-        raise Skipped(f"no image can be mounted here ({done.stderr.strip() or done.returncode})")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @contextmanager
@@ -48,17 +36,15 @@ def _disk(lab: Lab, name: str) -> Iterator[tuple[Path, Callable[[], Path]]]:
         shutil.copyfile(image, left)
         return left
 
-    with _mounted(image, lab.folder / f"{name}-disk", "loop,commit=30") as folder:
+    with mounted(lab.folder / f"{name}-disk", "loop,commit=30", image) as folder:
         yield folder, cut
     image.unlink()
     left.unlink(missing_ok=True)
 
 
-@contextmanager
-def _restored(lab: Lab, left: Path) -> Iterator[Path]:
+def _restored(lab: Lab, left: Path) -> AbstractContextManager[Path]:
     """The disk after the power is back; its journal is replayed."""
-    with _mounted(left, lab.folder / "restored", "loop") as folder:
-        yield folder
+    return mounted(lab.folder / "restored", "loop", left)
 
 
 def after_training(lab: Lab, check: Check) -> None:

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.paper.experiments.rooms import tiny_resources
-from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
+from tests.paper.experiments.rooms import StandIn, tiny_resources
+from tests.paper.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK
 
 from paper.__main__ import main
-from paper.experiments import schedule
 from paper.experiments.ledger import Ledger
 from paper.studies import exhibits
 from paper.studies.exhibit import Exhibit
@@ -24,7 +23,7 @@ from pssa.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 ENCODER_MODELS = tuple(filter(models.uses_encoder, models.names()))
-OURS = {"quick": QUICK, "more": MORE, "lacking": Exhibit("lacking", "Lacking", QUICK.cells, QUICK.show, ("encoder",))}
+OURS = {"quick": QUICK, "more": MORE, "lacking": Exhibit("lacking", "Lacking", QUICK.show, ("encoder",))}
 Ended = tuple[int, str, str]  # exit code and both streams
 Run = Callable[..., Ended]
 
@@ -41,13 +40,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def ours(monkeypatch: pytest.MonkeyPatch, stand_in: StandIn) -> StandIn:
     """Three exhibits, whose cells are carried out in no time."""
-    found = StandIn()
-    monkeypatch.setattr(schedule, "execute_cell", found)
     monkeypatch.setattr(exhibits, "names", lambda: tuple(OURS))
     monkeypatch.setattr(exhibits, "find", OURS.__getitem__)
-    return found
+    return stand_in
 
 
 @pytest.fixture(scope="module")
@@ -102,16 +99,16 @@ def test_bad_usage_is_refused_before_anything_happens(run: Run, words: tuple[str
     ],
 )
 def test_what_cannot_be_done_is_refused(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path, words: tuple[str, ...], said: str
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     code, _, err = run(*files, "--out", tmp_path / "out", *words)
     assert code == 2
     assert said in err
-    assert stand_in.done == []
+    assert ours.done == []
 
 
 def test_all_does_what_the_resources_allow_and_only_shows_it_later(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     code, said, progress = run("all", *files, "--out", out)
@@ -120,10 +117,10 @@ def test_all_does_what_the_resources_allow_and_only_shows_it_later(
     assert all(f"left out: {model} needs --encoder" in said for model in ENCODER_MODELS)
     assert said.endswith("not shown: lacking needs --encoder\n")
     assert progress.startswith("paper: 0 of 4 cells done\n")
-    assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
-    stand_in.done.clear()
+    assert sorted(ours.done) == sorted([BASE, MINE, FINAL, KT])
+    ours.done.clear()
     code, said, progress = run("more", *files, "--out", out, "--show-only")
-    assert (code, progress, stand_in.done) == (0, "", [])
+    assert (code, progress, ours.done) == (0, "", [])
     assert "cells: 0 executed, 2 reused, 0 failed\n" in said
     # The command that makes what is shown.
     page = (out / "more.md").read_text("utf-8")
@@ -131,9 +128,9 @@ def test_all_does_what_the_resources_allow_and_only_shows_it_later(
 
 
 def test_failed_cells_are_listed_and_the_exit_code_is_one(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
-    stand_in.failing = {KT: InputError("no\nluck")}
+    ours.failing = {KT: InputError("no\nluck")}
     code, said, err = run("quick", "more", *files, "--out", tmp_path)
     assert code == 1
     assert "cells: 3 executed, 0 reused, 1 failed, 1 missing" in said
@@ -141,9 +138,9 @@ def test_failed_cells_are_listed_and_the_exit_code_is_one(
 
 
 def test_interrupted_it_says_the_command_that_goes_on(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
-    stand_in.failing = {FINAL: KeyboardInterrupt()}
+    ours.failing = {FINAL: KeyboardInterrupt()}
     code, _, err = run("quick", *files, "--models", "memnet,tnet", "--out", tmp_path)
     assert code == 130
     assert "2 of 3 cells are done, and their records are kept; resume with: python -m paper quick " in err
@@ -151,11 +148,11 @@ def test_interrupted_it_says_the_command_that_goes_on(
 
 
 def test_a_plan_counts_and_carries_out_nothing(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     code, said, err = run("all", *files, "--out", out, "--plan")
-    assert (code, err, stand_in.done, out.exists()) == (0, "", [], False)
+    assert (code, err, ours.done, out.exists()) == (0, "", [], False)
     rows = [line.rsplit(maxsplit=3) for line in said.splitlines()[1:4]]
     assert rows == [["quick", "3", "0", "3"], ["more", "2", "0", "2"], ["in all", "4", "0", "4"]]
     (tmp_path / "taken").touch()
@@ -165,7 +162,7 @@ def test_a_plan_counts_and_carries_out_nothing(
 
 
 def test_a_folder_in_use_is_a_failure_not_bad_input(
-    run: Run, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+    run: Run, ours: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
     with Ledger.open(tmp_path / "cells.jsonl"):
         code, _, err = run("quick", *files, "--out", tmp_path)

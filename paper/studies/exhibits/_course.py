@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paper.experiments.comparison import Gain, Row
-from paper.studies.exhibit import Figure, FormattedValue, Part, PlotLine, Table, TableRow, not_measured
-from paper.studies.exhibits._rows import format_interval
+from paper.studies.exhibit import Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_interval
+from paper.studies.exhibits._rows import format_gain_interval
 
 COURSE = "readings-course"  # the table
 MEAN, RISE, FALL = "mean of all", "later less earlier", "controls"
@@ -24,7 +24,6 @@ _SPANS = ((1, 5), (6, 10), (11, 20), (21, 35), (36, _EPOCHS))
 SPANS = tuple(f"{first} to {last}" for first, last in _SPANS)
 # The quantile .975 of Student's t by degrees of freedom, from 1; with more than these the last is a little too wide.
 _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12)
-_NAMES = ("macro-F1", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,13 @@ def course_parts(
     """
     columns = ("settings", "data set", "seeds", *SPANS, RISE, FALL, f"after {_EPOCHS}")
     rows = [
-        (name, data.upper(), *_fields([courses]), format_interval(last[name, data]))
+        (name, data.upper(), *_fields([courses]), format_gain_interval(last[name, data]))
         for (name, data), courses in found.items()
         if courses
     ]
     every = [courses for courses in found.values() if courses]
     if len(every) > 1:
-        rows.append((MEAN, "", *_fields(every), format_interval(None)))
+        rows.append((MEAN, "", *_fields(every), None))
     title, axes = "Gain of TNet-ATT as training goes on", ("epochs of the training", "gain in macro-F1, points")
     panels: dict[str, list[PlotLine]] = {data.upper(): [] for _, data in found}
     for (name, data), courses in found.items():
@@ -111,9 +110,8 @@ def _fields(groups: Sequence[Sequence[Course]]) -> TableRow:
 def _format(value: tuple[float, float | None]) -> FormattedValue:
     mean, half = value
     if half is None:
-        return FormattedValue(f"{mean:+.2f}", {**not_measured(*_NAMES).parts, _NAMES[0]: mean})
-    low, high = mean - half, mean + half
-    return FormattedValue(f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]", dict(zip(_NAMES, (mean, low, high), strict=True)))
+        return FormattedValue(f"{mean:+.2f}", {"macro-F1": mean, "low": None, "high": None})
+    return format_interval("macro-F1", mean, mean - half, mean + half)
 
 
 def _line(name: str, courses: Sequence[Course]) -> PlotLine:

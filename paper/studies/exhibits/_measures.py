@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from paper.experiments.cells import Cell, Place
-from paper.experiments.comparison import Difference, Row, differ, gather, stars
+from paper.experiments.comparison import Change, Gain, Row, average, gather, gold_labels, stars
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.mining_stats import count_round
 from paper.experiments.resources import Scope
@@ -39,14 +39,14 @@ class CellQuery:
     is_tried: Callable[[str, str], bool] = lambda model, data: True
     needs_marks: bool = False  # only where people marked words
 
-    def cells(self, scope: Scope, model: str, data: str) -> dict[int, Cell]:
+    def cells(self, scope: Scope, model: str, data: str) -> list[Cell]:
         """Return the cells by seed; none if the model is not in scope, or not tried on this data set."""
         if not self.is_tried(self.model or model, data) or (self.needs_marks and not scope.has_opinion_words(data)):
-            return {}
+            return []
         if self.on_small_encoder:
             scope = SWEEP.within(scope)
         places = scope.places(self.model or model, data, self.seeds, held_out=self.held_out)
-        return {place.seed: self.cell(place) for place in places}
+        return [self.cell(place) for place in places]
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class ClaimRecords:
         """Return the records of one seed."""
         return replace(self, rows={name: {seed: row[seed]} for name, row in self.rows.items()})
 
-    def difference(self, ours: str = "ours", theirs: str = "theirs") -> Difference | None:
-        """Return the difference between two queries."""
-        return differ(self.scope, Place(self.data, self.model, 0), self.rows[ours], self.rows[theirs])
+    def gain(self, ours: str = "ours", theirs: str = "theirs") -> Gain | None:
+        """Return the gain of one query over another."""
+        return average([(gold_labels(self.scope, self.data), self.rows[ours], self.rows[theirs])])
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,6 @@ class Claim:
         """Return the models in scope to measure with; an empty name if the claim is about the data."""
         return tuple(model for model in self.models if scope.has(model)) if self.models else ("",)
 
-    def cells(self, scope: Scope) -> Iterator[Cell]:
-        """Yield the cells that the claim needs."""
-        for model in self.models_in(scope):
-            for data in scope.data:
-                for query in self.queries.values():
-                    yield from query.cells(scope, model, data).values()
-
     def evaluate(self, scope: Scope, lookup: RecordLookup, model: str, data: str) -> ClaimResult | None:
         """Measure the claim; None if records are missing."""
         rows = {name: gather(lookup, query.cells(scope, model, data)) for name, query in self.queries.items()}
@@ -145,10 +138,10 @@ def verdict(results: Sequence[ClaimResult | None]) -> str:
 def gains_throughout(found: ClaimRecords) -> ClaimResult | None:
     """Measure whether macro-F1 rises in each of several pairs, named `ours ...` and `theirs ...`, or falls in one."""
     pairs = [(name, f"theirs{name.removeprefix('ours')}") for name in found.rows if name.startswith("ours")]
-    between = [each for ours, theirs in pairs if (each := found.difference(ours, theirs)) is not None]
+    between = [each for ours, theirs in pairs if (each := found.gain(ours, theirs)) is not None]
     if len(between) < len(pairs):
         return None
-    risen = [_rises(each) for each in between]
+    risen = [_rises(each.macro_f1) if _is_tested(each) else None for each in between]
     return _tested(between, False if False in risen else None if None in risen else True)
 
 
@@ -278,62 +271,62 @@ def _by_seed(
     return measure
 
 
-def _by_test(holds: Callable[[Difference], bool | None]) -> Measure:
+def _by_test(holds: Callable[[Change], bool | None]) -> Measure:
     """Return a measure of the difference in macro-F1 between `ours` and `theirs`; None without common seeds."""
 
     def measure(found: ClaimRecords) -> ClaimResult | None:
-        between = found.difference()
-        return None if between is None else _tested([between], holds(between))
+        gain = found.gain()
+        return None if gain is None else _tested([gain], holds(gain.macro_f1) if _is_tested(gain) else None)
 
     return measure
 
 
-def _tested(between: Sequence[Difference], holds: bool | None) -> ClaimResult:
+def _tested(gains: Sequence[Gain], holds: bool | None) -> ClaimResult:
     """Return differences in macro-F1, with their stars and intervals if they were tested."""
-    tested = [each for each in between if _is_tested(each)]
+    tested = [gain.macro_f1 for gain in gains if _is_tested(gain)]
     return ClaimResult(
-        ", ".join(map(_difference_text, between)),
+        ", ".join(map(_gain_text, gains)),
         holds,
-        tuple(each.macro_f1 for each in between),
-        tuple(each.p for each in tested),
+        tuple(gain.macro_f1.points for gain in gains),
+        tuple(map(_p_of, tested)),
         tuple((each.low, each.high) for each in tested),
     )
 
 
-def _difference_text(between: Difference) -> str:
-    if not _is_tested(between):
-        return f"{between.macro_f1:+.2f}"
-    return f"{between.macro_f1:+.2f}{stars(between.p)} [{between.low:+.1f}, {between.high:+.1f}]"
+def _gain_text(gain: Gain) -> str:
+    change = gain.macro_f1
+    if not _is_tested(gain):
+        return f"{change.points:+.2f}"
+    return f"{change.points:+.2f}{stars(_p_of(change))} [{change.low:+.1f}, {change.high:+.1f}]"
 
 
-def _is_tested(between: Difference) -> bool:
+def _is_tested(gain: Gain) -> bool:
     # Other trainings are drawn from those that there are.
-    return between.seeds >= _FEW
+    return gain.seeds >= _FEW
 
 
-def _rises(between: Difference) -> bool | None:
-    return between.macro_f1 > 0 if _is_tested(between) and between.p < SIGNIFICANT else None
+def _p_of(change: Change) -> float:
+    """Return the p of the observed direction."""
+    return change.p_fall if change.points < 0 else change.p_rise
 
 
-def _falls(between: Difference) -> bool | None:
-    return between.macro_f1 <= 0 if _is_tested(between) and between.p < SIGNIFICANT else None
+def _rises(change: Change) -> bool | None:
+    return change.points > 0 if _p_of(change) < SIGNIFICANT else None
 
 
-def _is_no_rise(between: Difference) -> bool | None:
-    return _is_ruled_out(between.p_rise < SIGNIFICANT, between.high < _EQUAL, between)
+def _falls(change: Change) -> bool | None:
+    return change.points <= 0 if _p_of(change) < SIGNIFICANT else None
 
 
-def _is_no_change(between: Difference) -> bool | None:
+def _is_no_rise(change: Change) -> bool | None:
+    return False if change.p_rise < SIGNIFICANT else change.high < _EQUAL or None
+
+
+def _is_no_change(change: Change) -> bool | None:
     # Both directions share the level.
-    found = min(between.p_rise, between.p_fall) < SIGNIFICANT / 2
-    return _is_ruled_out(found, between.low > -_EQUAL and between.high < _EQUAL, between)
-
-
-def _is_ruled_out(is_found: bool, is_small: bool, between: Difference) -> bool | None:
-    """Return whether a difference is ruled out: False if one was found, None if the interval has room for one."""
-    if not _is_tested(between):
-        return None
-    return False if is_found else is_small or None
+    if min(change.p_rise, change.p_fall) < SIGNIFICANT / 2:
+        return False
+    return (change.low > -_EQUAL and change.high < _EQUAL) or None  # None: the interval has room for a difference
 
 
 MEASURES: dict[str, Measure] = {

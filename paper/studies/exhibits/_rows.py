@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
-from paper.experiments.comparison import METRICS, Gain, Resampling, Row, average, compare, gather, mean_and_std, stars
+from paper.experiments.cells import Analysis, Mining, Place, Setting, Training, settings
+from paper.experiments.comparison import (
+    METRICS,
+    Gain,
+    Resampling,
+    Row,
+    average,
+    gather,
+    gold_labels,
+    mean_and_std,
+    other_tests,
+    other_trainings,
+    stars,
+)
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
-from paper.studies.exhibit import PAIR, FormattedValue, TableRow, format_mean, format_scores, not_measured
+from paper.studies.exhibit import PAIR, FormattedValue, TableRow, format_interval, format_row, format_scores
 from paper.studies.paper import GAMMA, Scores
 from pssa.runs.resolve import choose_penalty
 from pssa.runs.settings import Config
@@ -40,12 +52,11 @@ class MethodRow:
 
     name: str  # as the paper writes it after the model
     method: str = "base"
-    mined_by: tuple[str, ...] = ()  # minings whose common words supervise
+    mined_by: str = ""  # method that mines the words that supervise
     words: str = "both"
     seeds: int = 0  # at most; 0: all
     mining: tuple[Setting, ...] = ()
     training: tuple[Setting, ...] = ()
-    rounds: int = 0
     on: tuple[tuple[str, tuple[Setting, ...]], ...] = ()  # further settings of the training, by data set
     full_gamma: bool = False  # whether words of a consensus have the gamma that words of rounds have
     word_data: tuple[str, ...] = DATA_SETS  # on which word-vector models have it in tables of the paper
@@ -55,25 +66,22 @@ class MethodRow:
         """Return whether the tables of the paper have the row for this model and data set."""
         return data in (self.encoder_data if model.startswith("bertabsa") else self.word_data)
 
-    def minings(self, place: Place) -> tuple[Mining, ...]:
-        """Return the minings of the row in a place."""
-        return tuple(Mining(place, way, () if way == "human" else self.mining) for way in self.mined_by)
-
     def training_in(self, place: Place) -> Training:
         """Return the training of the row in a place."""
         words = () if self.words == "both" else settings(words=self.words)
         chosen = (*words, *self.training, *dict(self.on).get(place.data, ()), *self._gamma(place.model))
-        return Training(place, self.method, self.minings(place), self.rounds, settings=chosen)
+        mining = Mining(place, self.mined_by, self.mining) if self.mined_by else None
+        return Training(place, self.method, mining, settings=chosen)
 
-    def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> dict[int, Training]:
+    def trainings(self, scope: Scope, model: str, data: str, seeds: int = 0, **changes: Any) -> list[Training]:
         """Return the trainings by seed; none if the scope lacks the model, the data or its marked words.
 
         :param changes: of the places.
         """
-        if "human" in self.mined_by and not scope.has_opinion_words(data):
-            return {}
+        if self.mined_by == "human" and not scope.has_opinion_words(data):
+            return []
         places = (replace(place, **changes) for place in scope.places(model, data, seeds))
-        return {place.seed: self.training_in(place) for place in places}
+        return [self.training_in(place) for place in places]
 
     def _gamma(self, model: str) -> tuple[Setting, ...]:
         ours, theirs = (choose_penalty(Config(model=model), method).gamma for method in ("consensus", "pg-as"))
@@ -90,23 +98,23 @@ METHODS = {
         MethodRow("+Boosting", "boosting", **_COSTLY),
         MethodRow("+Adaboost", "adaboost", **_COSTLY),
         *(
-            MethodRow(f"+{name}-AS{suffix}", mined_by=(way,), words=words, **more)
+            MethodRow(f"+{name}-AS{suffix}", mined_by=way, words=words, **more)
             for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
             for suffix, words, more in (("_m", "misleading", _COSTLY), ("_a", "active", _COSTLY), ("", "both", {}))
         ),
         *(
-            MethodRow(f"+{name}-AS{PAPER_PENALTY}", mined_by=(way,), on=_PAPER_PENALTY, **_COSTLY)
+            MethodRow(f"+{name}-AS{PAPER_PENALTY}", mined_by=way, on=_PAPER_PENALTY, **_COSTLY)
             for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
         ),
-        MethodRow("+RM-AS", mined_by=("rm-as",), seeds=FEW_SEEDS),
-        MethodRow("+Consensus", mined_by=("consensus",), encoder_data=("laptop", "rest")),
-        MethodRow("+Human", mined_by=("human",)),
+        MethodRow("+RM-AS", mined_by="rm-as", seeds=FEW_SEEDS),
+        MethodRow("+Consensus", mined_by="consensus", encoder_data=("laptop", "rest")),
+        MethodRow("+Human", mined_by="human"),
         # With a penalty of zero weight, a final training differs from the baseline only in its random numbers.
-        MethodRow("again", mined_by=("aw-as",), training=settings(gamma=0.0)),
-        MethodRow(FULL_GAMMA, mined_by=("consensus",), full_gamma=True),
-        MethodRow("+Random", mined_by=("random",)),
+        MethodRow("again", mined_by="aw-as", training=settings(gamma=0.0)),
+        MethodRow(FULL_GAMMA, mined_by="consensus", full_gamma=True),
+        MethodRow("+Random", mined_by="random"),
         MethodRow("+Contrast", training=settings(augment="contrast")),
-        MethodRow("+Consensus+Contrast", mined_by=("consensus",), training=settings(augment="contrast")),
+        MethodRow("+Consensus+Contrast", mined_by="consensus", training=settings(augment="contrast")),
     )
 }
 
@@ -120,7 +128,7 @@ TRIED_ROWS = tuple(name for name in TRANSFER_ROWS if name not in ("", "again")) 
 def refined(heads: str) -> MethodRow:
     """Return a row that mines and supervises self-attention within the encoder, of these heads."""
     chosen = settings(refine=heads)
-    return MethodRow("PG-AS", mined_by=("pg-as",), mining=chosen, training=chosen)
+    return MethodRow("PG-AS", mined_by="pg-as", mining=chosen, training=chosen)
 
 
 _ALWAYS = ("", "+KT")
@@ -162,15 +170,16 @@ class ModelRow:
         """The name as the paper writes it."""
         return row_name(self.model, self.method.name)
 
-    @property
-    def base(self) -> ModelRow:
-        """The row of the same model without a method."""
-        return replace(self, method=METHODS[""])
+    def with_method(self, name: str) -> ModelRow:
+        """Return the row of the same model with another method, of as many seeds at most."""
+        other = METHODS[name]
+        seeds = min(filter(None, (self.method.seeds, other.seeds)), default=0)
+        return replace(self, method=replace(other, seeds=seeds))
 
-    def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
+    def trainings(self, scope: Scope, data: str) -> list[Training]:
         """Return the trainings by seed; none if the row is not tried there."""
         if not self.method.is_tried(self.model, data):
-            return {}
+            return []
         return self.method.trainings(
             scope, self.model, data, self.method.seeds, share=self.share, stripped=self.stripped
         )
@@ -188,99 +197,87 @@ def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -
     )
 
 
-def cells_of(scope: Scope, rows: Iterable[ModelRow]) -> Iterator[Cell]:
-    """Yield the trainings of rows on every data set."""
-    each_row = tuple(rows)
-    return (cell for data in scope.data for row in each_row for cell in row.trainings(scope, data).values())
-
-
 class Scoreboard:
     """Scores and gains of rows, by data set."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
-        self._scope, self._lookup = scope, lookup
+        self.scope, self._lookup = scope, lookup
         self.gain = cache(self._gain)  # several tables show it
 
     def row(self, entry: ModelRow, data: str) -> Row:
         """Return the records by seed."""
-        return gather(self._lookup, entry.trainings(self._scope, data))
+        return gather(self._lookup, entry.trainings(self.scope, data))
 
     def _gain(self, entry: ModelRow, other: ModelRow, data: str) -> Gain | None:
-        """Return the gain of one row over another; None for a row over itself."""
-        ours, theirs = (each.trainings(self._scope, data) for each in (entry, other))
-        if all(training in theirs.values() for training in ours.values()):
+        """Return the gain of one row over another on other tests; None for a row over itself."""
+        ours, theirs = (each.trainings(self.scope, data) for each in (entry, other))
+        if all(training in theirs for training in ours):
             return None
-        place = Place(data, entry.model, 0, stripped=entry.stripped)
-        return compare(self._scope, place, gather(self._lookup, ours), gather(self._lookup, theirs))
+        gold = gold_labels(self.scope, data, entry.stripped)
+        return average([(gold, gather(self._lookup, ours), gather(self._lookup, theirs))], other_tests)
 
-    def gain_over_control(self, entry: ModelRow, data: str) -> Gain | None:
-        """Return the gain over the model's second training without evidence, with p from resamples of seeds too."""
-        control = replace(entry, method=METHODS["again"])
-        place = Place(data, entry.model, 0, stripped=entry.stripped)
-        return average(self._scope, [(place, self.row(entry, data), self.row(control, data))])
+    def mean_gain(
+        self, rows: Iterable[tuple[ModelRow, str]], *controls: str, resampling: Resampling = other_trainings
+    ) -> Gain | None:
+        """Return the mean gain of rows on data sets over other methods of the same model, pooled."""
+        return average(
+            [
+                (
+                    gold_labels(self.scope, data, entry.stripped),
+                    self.row(entry, data),
+                    tuple(self.row(entry.with_method(each), data) for each in controls),
+                )
+                for entry, data in rows
+            ],
+            resampling,
+        )
 
-    def average(self, entry: ModelRow, other: ModelRow, resampling: Resampling) -> tuple[int, Gain | None]:
-        """Return the number of data sets on which both rows were measured, and the mean gain over them."""
-        rows = [
-            (Place(data, entry.model, 0), self.row(entry, data), self.row(other, data)) for data in self._scope.data
-        ]
-        both = [(place, ours, theirs) for place, ours, theirs in rows if ours.keys() & theirs.keys()]
-        return len(both), average(self._scope, both, resampling)
-
-    def over_both_controls(self, method: MethodRow, places: Iterable[tuple[str, str]]) -> Gain | None:
-        """Return the mean gain of a method over the plain model and its second training pooled, over models and data sets."""
-        pairs = []
-        for model, data in places:
-            ours, *controls = (
-                self.row(ModelRow(model, each), data) for each in (method, METHODS[""], METHODS["again"])
-            )
-            pairs.append((Place(data, model, 0), ours, tuple(controls)))
-        return average(self._scope, pairs)
-
-    def scores(self, entry: ModelRow, data: str) -> tuple[FormattedValue, FormattedValue]:
+    def scores(self, entry: ModelRow, data: str) -> TableRow:
         """Return mean and standard deviation of accuracy and macro-F1."""
-        row = self.row(entry, data)
-        accuracy, macro_f1 = (format_mean([record[metric] for record in row.values()]) for metric in METRICS)
-        return accuracy, macro_f1
+        return tuple(format_row(self.row(entry, data), metric) for metric in METRICS)
 
     def fields(self, entry: ModelRow, data: str, paper: Scores | None) -> TableRow:
         """Return the fields under `COLUMNS`."""
         row = self.row(entry, data)
-        means = [mean_and_std([record[metric] for record in row.values()])[0] for metric in METRICS] if row else []
-        apart = [ours - theirs for ours, theirs in zip(means, paper, strict=True)] if paper and means else None
-        gain = format_gain(self.gain(entry, entry.base, data))
+        apart = [ours - theirs for ours, theirs in zip(means_of(row), paper, strict=True)] if paper and row else None
+        gain = format_gain(self.gain(entry, entry.with_method(""), data))
         return (entry.name, len(row), *self.scores(entry, data), gain, format_scores(paper), format_scores(apart, "+"))
 
 
-def format_gain(gain: Gain | None) -> FormattedValue:
+def format_gain(gain: Gain | None) -> FormattedValue | None:
     """Return a gain in accuracy / macro-F1 with its stars."""
-    names = (*PAIR, *(f"p {name}" for name in PAIR), "seeds", "low macro-F1", "high macro-F1")
     if gain is None:
-        return not_measured(*names)
-    text = f"{gain.accuracy:+.2f}{stars(gain.p_accuracy)} / {gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}"
-    return FormattedValue(text, dict(zip(names, astuple(gain), strict=True)))
+        return None
+    both = (gain.accuracy, gain.macro_f1)
+    parts = dict(zip(PAIR, (each.points for each in both), strict=True))
+    parts |= {f"p {name}": each.p_rise for name, each in zip(PAIR, both, strict=True)}
+    interval = {"seeds": gain.seeds, "low macro-F1": gain.macro_f1.low, "high macro-F1": gain.macro_f1.high}
+    return FormattedValue(" / ".join(f"{each.points:+.2f}{stars(each.p_rise)}" for each in both), parts | interval)
 
 
-def format_interval(gain: Gain | None) -> FormattedValue:
+def format_gain_interval(gain: Gain | None) -> FormattedValue | None:
     """Return a gain in macro-F1 with its 95 % interval."""
     if gain is None:
-        return not_measured("macro-F1", "low", "high", "seeds")
-    text = f"{gain.macro_f1:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
-    return FormattedValue(text, {"macro-F1": gain.macro_f1, "low": gain.low, "high": gain.high, "seeds": gain.seeds})
+        return None
+    shown = format_interval("macro-F1", gain.macro_f1.points, gain.macro_f1.low, gain.macro_f1.high)
+    return replace(shown, parts={**shown.parts, "seeds": gain.seeds})
 
 
-def mean_scores(row: Row) -> FormattedValue:
-    """Return the means of accuracy and macro-F1 over the seeds."""
-    if not row:
-        return format_scores(None)
-    return format_scores([mean_and_std([record[metric] for record in row.values()])[0] for metric in METRICS])
+def means_of(row: Row) -> list[float]:
+    """Return the means of accuracy and macro-F1 over the seeds, in points."""
+    return [mean_and_std([record[metric] for record in row.values()])[0] for metric in METRICS]
 
 
-def best_epoch(row: Row) -> FormattedValue:
+def mean_scores(row: Row) -> FormattedValue | None:
+    """Return the means as a field."""
+    return format_scores(means_of(row) if row else None)
+
+
+def best_epoch(row: Row) -> FormattedValue | None:
     """Return what the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
     curves = [record["curve"] for record in row.values()]
     if not row or not all(curves):
-        return format_scores(None)
+        return None
     best = [max(tuple(point) for point in curve) for curve in curves]
     return format_scores([mean_and_std(list(column))[0] for column in zip(*best, strict=True)])
 
@@ -295,21 +292,17 @@ def places_by_model(scope: Scope) -> Iterator[tuple[str, str]]:
     return ((model, data) for model in ATTENDING if scope.has(model) for data in scope.data)
 
 
-def attending_places(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Yield every data set with every attending model in scope."""
-    return ((data, model) for data in scope.data for model in ATTENDING if scope.has(model))
-
-
 def marked_places(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Yield those in which people marked words."""
-    return ((data, model) for data, model in attending_places(scope) if scope.has_opinion_words(data))
+    """Yield every data set in which people marked words with every attending model in scope."""
+    marked = filter(scope.has_opinion_words, scope.data)
+    return ((data, model) for data in marked for model in ATTENDING if scope.has(model))
 
 
-def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> dict[int, Analysis]:
+def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> list[Analysis]:
     """Return analyses of a row's models by seed; none for human words if nobody marked any."""
     chosen = settings(limit=_FEW_INSTANCES) if kind == "faithfulness" and model.startswith("bertabsa") else ()
     trainings = METHODS[method].trainings(scope, model, data, FEW_SEEDS)
-    return {seed: Analysis(training, kind, chosen) for seed, training in trainings.items()}
+    return [Analysis(training, kind, chosen) for training in trainings]
 
 
 def row_name(model: str, method: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from paper.experiments.cells import Analysis, Cell, settings
+from paper.experiments.cells import Analysis, settings
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import Exhibit, FormattedValue, Part, Picture, PlainValue, Table, TableRow
@@ -47,11 +47,6 @@ _NOTE = (
     "the others the attention that they classify with. Shares are of all words except the aspect. Seed 0. The fifth sentence of "
     "Table 1 is not in the data."
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of each model."""
-    yield from _analyses(scope).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -134,4 +129,4 @@ def _draw(name: str, title: str, maps: dict[str, Explanation]) -> Picture:
     return Picture(name, title, to_svg(named))
 
 
-EXHIBIT = Exhibit("case-study", "Case study: what models look at", cells, show)
+EXHIBIT = Exhibit("case-study", "Case study: what models look at", show)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paper.experiments.cells import Analysis, Cell, Mining, Training, settings
+from paper.experiments.cells import Analysis, Mining, Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -80,7 +80,7 @@ _GROUPS: dict[str, dict[str, CellQuery]] = {
 }
 _SINGLE = {
     "restarted": CellQuery(
-        lambda place: Training(place, evidence=(Mining(place, "pg-as", settings(start="restart")),)),
+        lambda place: Training(place, evidence=Mining(place, "pg-as", settings(start="restart"))),
         is_tried=_is_laptop,
     ),
     "continued": CellQuery(METHODS["+PG-AS"].training_in, is_tried=_is_laptop),
@@ -131,14 +131,6 @@ _ROUND_NOTES = (
     "that occur once in train. Attention: mean on the round's words in whole training sentences, before supervision (the same "
     "training with a penalty of zero weight) and after supervision by AW.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the cells of the claims; other exhibits share most of them."""
-    for claim in CLAIMS:
-        yield from claim.cells(scope)
-    for model, data in places_by_model(scope):
-        yield from MINED["AW"].cells(scope, model, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -211,4 +203,4 @@ def _rounds(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterat
             )
 
 
-EXHIBIT = Exhibit("claims", "What the paper claims, measured", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("claims", "What the paper claims, measured", show, encoders=HEADLINE)

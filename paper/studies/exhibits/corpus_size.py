@@ -5,10 +5,9 @@ The paper has it for BERTABSA-ATT only; MN and TNet-ATT are ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Figure, Part, Table, TableRow, format_percent, plot_line
@@ -20,7 +19,6 @@ from paper.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
-    cells_of,
     entries,
 )
 from paper.studies.paper import CORPUS_SIZE
@@ -36,12 +34,6 @@ _NOTES = (
     "Left out of the paper's table for their cost: 75 % of train, between the two last points; +AW-AS and the ensembles, "
     "which the overall results have on all of train; and models that do not attend.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; those on all of train are shared with the overall results."""
-    rows = (_at(entry, share) for model in ATTENDING for share in SHARES for entry in _entries(model))
-    return cells_of(scope, rows)
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -64,8 +56,8 @@ def _at(entry: ModelRow, share: float) -> ModelRow:
 def _shares(board: Scoreboard, model: str, data: str) -> tuple[float, ...]:
     """Return the shares to show: all of train only if a part of it was trained on too."""
     parts = SHARES[:-1]
-    is_measured = any(board.row(_at(entry, share), data) for share in parts for entry in _entries(model))
-    return SHARES if is_measured else parts
+    found = {share: [board.row(_at(entry, share), data) for entry in _entries(model)] for share in SHARES}
+    return SHARES if any(row for share in parts for row in found[share]) else parts
 
 
 def _table(scope: Scope, board: Scoreboard, model: str, data: str) -> Table:
@@ -91,4 +83,4 @@ def _figure(scope: Scope, board: Scoreboard, model: str) -> Figure:
     return Figure(f"corpus-size-{model}", title, "% of train", "macro-F1", tuple(panels))
 
 
-EXHIBIT = Exhibit("corpus-size", "Smaller training corpora", cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("corpus-size", "Smaller training corpora", show, encoders=SWEEP)

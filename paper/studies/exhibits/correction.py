@@ -25,7 +25,6 @@ from paper.studies.exhibit import (
     Table,
     TableRow,
     format_mean,
-    not_measured,
     plot_line,
 )
 from paper.studies.exhibits._rows import FEW_SEEDS, FULL_GAMMA, METHODS, NAMES
@@ -90,16 +89,7 @@ def _training(place: Place, count: int | str, order: str) -> Training:
     if count == 0:
         return METHODS[FULL_GAMMA].training_in(place)  # as corrected words have it
     chosen = settings(sentences=count, order="random" if count == ALL else order)
-    return Training(place, evidence=(Mining(place, CORRECTED, chosen),))
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings with their analyses."""
-    for model, data in _places(scope):
-        for place in scope.places(model, data, FEW_SEEDS):
-            for count in _POINTS:
-                trainings = dict.fromkeys(_training(place, count, order) for order in ORDERS)
-                yield from (measure.cell(training) for training in trainings for measure in _MEASURES)
+    return Training(place, evidence=Mining(place, CORRECTED, chosen))
 
 
 _PointScores = Callable[[str, str, int | str, str, _Measure], Mapping[int, float]]  # by seed
@@ -110,7 +100,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 
     def scores(model: str, data: str, count: int | str, order: str, measure: _Measure) -> dict[int, float]:
         each = scope.places(model, data, FEW_SEEDS)
-        found = gather(lookup, {place.seed: measure.cell(_training(place, count, order)) for place in each})
+        found = gather(lookup, [measure.cell(_training(place, count, order)) for place in each])
         return {seed: measure.value(record) for seed, record in found.items()}
 
     places = list(_places(scope))
@@ -141,7 +131,7 @@ def _order_table(scores: _PointScores, places: Sequence[tuple[str, str]]) -> Tab
 
 def _mean_difference(
     scores: _PointScores, places: Sequence[tuple[str, str]], pairs: Sequence[tuple[_Point, _Point]], measure: _Measure
-) -> FormattedValue:
+) -> FormattedValue | None:
     """Return the mean difference of pairs of points over places and seeds, with its standard error."""
     found: list[float] = []
     for model, data in places:
@@ -149,7 +139,7 @@ def _mean_difference(
         seeds = set.intersection(*({*one} & {*other} for one, other in both))
         found += [100 * statistics.mean(one[seed] - other[seed] for one, other in both) for seed in sorted(seeds)]
     if len(found) < 2:
-        return not_measured("mean", "error")
+        return None
     mean, error = statistics.mean(found), statistics.stdev(found) / math.sqrt(len(found))
     return FormattedValue(f"{mean:+.2f} ± {error:.2f}", {"mean": mean, "error": error})
 
@@ -180,4 +170,4 @@ def _place_table(scores: _PointScores, model: str, data: str) -> Table:
     return Table(f"correction-{data}-{model}", title, columns, tuple(rows), _NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("correction", "What correcting evidence buys", cells, show, needs=("opinion_words", "vectors"))
+EXHIBIT = Exhibit("correction", "What correcting evidence buys", show, needs=("opinion_words", "vectors"))

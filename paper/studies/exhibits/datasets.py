@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, format_percent, not_measured
+from paper.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, format_percent
 from paper.studies.paper import DATASETS
 from pssa.data import DEFAULT_LABELS, Corpus, Example, read
 from pssa.data.io import format_of
@@ -60,9 +60,9 @@ def _counts(paths: Mapping[tuple[str, str], Path], corpora: _Corpora) -> Table:
     return Table("datasets-counts", "Instances by label", columns, tuple(rows), _COUNT_NOTES)
 
 
-def _joined(counts: Mapping[str, int]) -> FormattedValue:
+def _joined(counts: Mapping[str, int]) -> FormattedValue | None:
     """Return counts by label as one field."""
-    return FormattedValue(" / ".join(map(str, counts.values())), counts) if counts else not_measured(*DEFAULT_LABELS)
+    return FormattedValue(" / ".join(map(str, counts.values())), counts) if counts else None
 
 
 def _tagged_lines(path: Path) -> dict[str, int]:
@@ -125,4 +125,4 @@ def _news(train: Corpus, test: Corpus) -> TableRow:
     )
 
 
-EXHIBIT = Exhibit("datasets", "Data sets", lambda scope: (), show)
+EXHIBIT = Exhibit("datasets", "Data sets", show)

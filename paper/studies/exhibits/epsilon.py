@@ -6,9 +6,9 @@ A threshold decides what later rounds see, so the evidence of each is mined from
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Mining, Training, settings
+from paper.experiments.cells import Mining, Training, settings
 from paper.experiments.comparison import METRICS, Row, gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
@@ -21,8 +21,8 @@ from paper.studies.exhibit import (
     Table,
     TableRow,
     Value,
-    format_mean,
     format_percent,
+    format_row,
     format_scores,
     plot_line,
 )
@@ -55,19 +55,10 @@ def _name(model: str) -> str:
     return f"{NAMES[model]} ({_METHODS[_METHOD]})"
 
 
-def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> dict[int, Training]:
+def _trainings(scope: Scope, model: str, data: str, epsilon: float = 0.0) -> list[Training]:
     """Return the trainings with a threshold by seed, or without evidence."""
     places, chosen = scope.places(model, data, FEW_SEEDS, held_out=True), settings(epsilon=epsilon)
-    return {each.seed: Training(each, evidence=(Mining(each, _METHOD, chosen),) * bool(epsilon)) for each in places}
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a mining and a training for each threshold."""
-    for model, data in places_by_model(scope):
-        for epsilon in (0.0, *EPSILONS):
-            trainings = _trainings(scope, model, data, epsilon).values()
-            yield from (mining for training in trainings for mining in training.evidence)
-            yield from trainings
+    return [Training(each, evidence=Mining(each, _METHOD, chosen) if epsilon else None) for each in places]
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -76,7 +67,10 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     for model, data in places_by_model(scope):
         rows = {epsilon: _trainings(scope, model, data, epsilon) for epsilon in EPSILONS}
         found.setdefault(model, {})[data] = {
-            epsilon: (gather(lookup, row), gather(lookup, {seed: each.evidence[0] for seed, each in row.items()}))
+            epsilon: (
+                gather(lookup, row),
+                gather(lookup, [each.evidence for each in row if each.evidence]),
+            )
             for epsilon, row in rows.items()
         }
     axis, notes = "epsilon, bits", (f"{_HELD_OUT} {_PAPER}.",)
@@ -156,20 +150,16 @@ def _numbers(scope: Scope, lookup: RecordLookup, found: _Found) -> Table:
 
 
 def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
-    scores = [format_mean([record[metric] for record in trained.values()]) for metric in METRICS]
+    scores = [format_row(trained, metric) for metric in METRICS]
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()
-        active, misleading = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
         covered = statistics.mean(record["with_active"] / max(1, record["instances"]) for record in records)
-        words = [round(active, 2), round(misleading, 2), format_percent(covered)]
-    common = sorted(set(trained) & set(baseline))
-    gains = (
-        [100 * statistics.mean(trained[s][name] - baseline[s][name] for s in common) for name in METRICS]
-        if common
-        else None
-    )
-    return (len(trained), *scores, format_scores(gains, "+"), *words)
+        means = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
+        words = [*(round(mean, 2) for mean in means), format_percent(covered)]
+    common = sorted(trained.keys() & baseline.keys())
+    gains = [100 * statistics.mean(trained[s][name] - baseline[s][name] for s in common) for name in METRICS if common]
+    return (len(trained), *scores, format_scores(gains or None, "+"), *words)
 
 
-EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("epsilon", "The entropy threshold", show, encoders=SWEEP)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from itertools import product
 
-from paper.experiments.cells import Cell
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import SWEEP, Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
-from paper.studies.exhibits._rows import ANALYSED_ROWS, analyses_of, attending_places, row_name
+from paper.studies.exhibit import SWEEP, Exhibit, FormattedValue, Part, Table, TableRow, Value, format_number
+from paper.studies.exhibits._rows import ANALYSED_ROWS, ATTENDING, analyses_of, row_name
 
 __all__ = ["EXHIBIT"]
 
@@ -32,47 +32,30 @@ _NOTES = (
 _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in _places(scope):
-        for method in ANALYSED_ROWS:
-            yield from analyses_of(scope, "faithfulness", method, model, data).values()
-
-
 def _places(scope: Scope) -> Iterator[tuple[str, str]]:
-    return ((data, model) for data, model in attending_places(scope) if data != "twitter")
+    tested = (data for data in scope.data if data != "twitter")
+    return ((data, model) for data in tested for model in ATTENDING if scope.has(model))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return a table for each data set and each way of removing words."""
     places = list(_places(scope))
-    return [
-        Table(
-            f"faithfulness-{data}-{way}",
-            f"{data.upper()}, words removed by {way}",
-            _COLUMNS,
-            tuple(
-                _fields(
-                    list(gather(lookup, analyses_of(scope, "faithfulness", method, model, data)).values()), head, way
-                )
-                for where, model in places
-                if where == data
-                for method in ANALYSED_ROWS
-                for head in ((row_name(model, method), saliency) for saliency in _SALIENCIES)
-            ),
-            _NOTES,
-            ("seeds",),
-        )
-        for data in dict.fromkeys(data for data, _ in places)
-        for way in _WAYS
-    ]
+    parts: list[Part] = []
+    for data, way in product(dict.fromkeys(data for data, _ in places), _WAYS):
+        rows: list[TableRow] = []
+        for model, method in product((model for where, model in places if where == data), ANALYSED_ROWS):
+            records = list(gather(lookup, analyses_of(scope, "faithfulness", method, model, data)).values())
+            rows += [_fields(records, (row_name(model, method), saliency), way) for saliency in _SALIENCIES]
+        title = f"{data.upper()}, words removed by {way}"
+        parts.append(Table(f"faithfulness-{data}-{way}", title, _COLUMNS, tuple(rows), _NOTES, ("seeds",)))
+    return parts
 
 
 def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> TableRow:
     """Return a row of the table: one saliency in several analyses."""
     found = [record["found"][way][head[1]] for record in records]
     if not found:
-        return (*head, 0, *(not_measured(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
+        return (*head, 0, *[None] * (2 * len(_MEASURES)))
     values: list[Value] = []
     for measure in _MEASURES:
         judged = [each[measure]["aopc"] for each in found]
@@ -81,7 +64,7 @@ def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> Table
         sign = _sign(judged, _HIGH_IS_GOOD[measure])
         values += [
             FormattedValue(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
-            FormattedValue(f"{control:.3f}", {"mean": control}),
+            format_number("mean", control, ".3f"),
         ]
     return (*head, len(found), *values)
 
@@ -96,4 +79,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
 
 
 _TITLE = "Do models rely on the words that they attend to?"
-EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("faithfulness", _TITLE, show, encoders=SWEEP)

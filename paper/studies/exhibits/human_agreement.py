@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from paper.experiments.cells import Analysis, Cell, Mining, Setting, Training, settings
+from paper.experiments.cells import Analysis, Mining, Setting, Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.mining_stats import MarkedWords, count_above, count_all_rounds, count_reference, count_round
@@ -43,12 +43,12 @@ WAYS = {
 }
 
 
-def minings(scope: Scope, way: str, model: str, data: str) -> dict[int, Mining]:
+def minings(scope: Scope, way: str, model: str, data: str) -> list[Mining]:
     """Return the minings by seed."""
     method, chosen, of_place = WAYS[way]
     seeds = 1 if way in _LONG else FEW_SEEDS
     places = scope.places(model, data, seeds, settings=of_place)
-    return {place.seed: Mining(place, method, chosen) for place in places}
+    return [Mining(place, method, chosen) for place in places]
 
 
 # Precision to be reached, with an active word for this share of the instances.
@@ -72,15 +72,6 @@ _ATTENDED_NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield every way of mining, and an analysis of every row."""
-    for data, model in marked_places(scope):
-        for way in WAYS:
-            yield from minings(scope, way, model, data).values()
-        for method in (*ANALYSED_ROWS, "untrained"):
-            yield from _looks(scope, method, model, data).values()
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return mined words of train and attended words of test, a table per data set each, and mined words by round."""
     places = list(marked_places(scope))
@@ -101,11 +92,11 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [*parts, _figure(scope, lookup, places)]
 
 
-def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
+def _looks(scope: Scope, method: str, model: str, data: str) -> list[Analysis]:
     if method != "untrained":
         return analyses_of(scope, "agreement", method, model, data)
     places = scope.places(model, data, 1, settings=UNTRAINED)
-    return {place.seed: Analysis(Training(place), "agreement") for place in places}
+    return [Analysis(Training(place), "agreement") for place in places]
 
 
 def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:
@@ -182,4 +173,4 @@ def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]
 
 
 _TITLE = "Are mined and attended words those that people marked?"
-EXHIBIT = Exhibit("human-agreement", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)
+EXHIBIT = Exhibit("human-agreement", _TITLE, show, needs=("opinion_words",), encoders=SWEEP)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from paper.experiments.cells import Analysis, Cell, settings
+from paper.experiments.cells import Analysis, settings
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Part, Table, TableRow
@@ -33,11 +33,6 @@ _NOTES = (
     "The paper prints entropies above what its own words allow, so its two tables illustrate the procedure; they cannot be "
     "measurements.",
 )
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield an analysis of the evidence of each model, by both saliencies."""
-    yield from (cell for method in _METHODS for cell in _analyses(scope, method).values())
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -103,4 +98,4 @@ def _most(number: int) -> float:
     return round(math.log2(number), 2)
 
 
-EXHIBIT = Exhibit("mining", "Mining one sentence, round by round", cells, show, needs=(_DATA,), encoders=SWEEP)
+EXHIBIT = Exhibit("mining", "Mining one sentence, round by round", show, needs=(_DATA,), encoders=SWEEP)

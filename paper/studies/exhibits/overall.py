@@ -6,13 +6,12 @@ An optimistic column shows what the same trainings would report if the epoch wer
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from paper.experiments.cells import Cell
-from paper.experiments.comparison import Gain, other_tests, other_trainings
+from paper.experiments.comparison import Change, Gain, other_tests
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import DATA_SETS, Scope
-from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_count, not_measured
+from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_count, format_number
 from paper.studies.exhibits._rows import (
     ATTENDING,
     COLUMNS,
@@ -24,9 +23,8 @@ from paper.studies.exhibits._rows import (
     ModelRow,
     Scoreboard,
     best_epoch,
-    cells_of,
     format_gain,
-    format_interval,
+    format_gain_interval,
     paper_rows,
     places_by_model,
 )
@@ -47,24 +45,19 @@ _NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; rows that need the same evidence or baseline share it."""
-    return cells_of(scope, _entries(_MODELS))
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return summaries, a table per data set, and the rows that the paper quotes."""
     board = Scoreboard(scope, lookup)
-    summed = [part(scope, board) for part in (aim, averages, gains, gains_over_control)]
-    return [*summed, *(_table(scope, board, data) for data in scope.data), _quoted()]
+    summed = [part(board) for part in (aim, averages, gains, gains_over_control)]
+    return [*summed, *(_table(board, data) for data in scope.data), _quoted()]
 
 
 def _entries(models: Sequence[str]) -> list[ModelRow]:
     return [ModelRow(model, method) for model in models for method in paper_rows(model)]
 
 
-def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
-    tried = (entry for entry in _entries(_MODELS) if entry.trainings(scope, data))
+def _table(board: Scoreboard, data: str) -> Table:
+    tried = (entry for entry in _entries(_MODELS) if entry.trainings(board.scope, data))
     rows = [_fields(board, entry, data) for entry in tried]
     columns = (*COLUMNS[:5], "over TNet or BERTABSA", *COLUMNS[5:], "best epoch on test")
     return Table(f"overall-{data}", data.upper(), columns, tuple(rows), _NOTES, ("seeds",))
@@ -117,94 +110,96 @@ _AVERAGE_NOTES = (
 )
 
 
-def aim(scope: Scope, board: Scoreboard) -> Table:
+def aim(board: Scoreboard) -> Table:
     """Return how far each self-supervised row gets."""
-    rows = [_reached(scope, board, name) for name in _SELF_SUPERVISED]
+    rows = tuple(_reached(board, name) for name in _SELF_SUPERVISED)
     columns = (
         *("row", "measured", "above the baseline", "mean gain in macro-F1", "over both controls", "p < .05"),
         "of +Human's gain",
     )
-    return Table("overall-aim", "How far supervision without human words gets", columns, tuple(rows), _AIM_NOTES)
+    return Table("overall-aim", "How far supervision without human words gets", columns, rows, _AIM_NOTES)
 
 
-def gains(scope: Scope, board: Scoreboard) -> Table:
+def gains(board: Scoreboard) -> Table:
     """Return gains over the same model without supervision."""
-    title = "Gains over the same model without supervision, accuracy / macro-F1"
-    rows = _rows(scope, (*_SUPERVISED, "again"), lambda entry, data: board.gain(entry, entry.base, data))
-    return Table(
-        "overall-gains", title, ("model", "data", *_SUPERVISED, "again"), rows, _GAIN_NOTES, (*_SUPERVISED, "again")
-    )
+    title, names = "Gains over the same model without supervision, accuracy / macro-F1", (*_SUPERVISED, "again")
+    rows = _rows(board, names, lambda entry, data: board.gain(entry, entry.with_method(""), data))
+    return Table("overall-gains", title, ("model", "data", *names), rows, _GAIN_NOTES, names)
 
 
-def gains_over_control(scope: Scope, board: Scoreboard) -> Table:
+def gains_over_control(board: Scoreboard) -> Table:
     """Return gains over a second training of the same model without supervision."""
     title = "Gains over a second training without supervision, accuracy / macro-F1"
-    rows = _rows(scope, _SUPERVISED, board.gain_over_control)
+    rows = _rows(board, _SUPERVISED, lambda entry, data: board.mean_gain([(entry, data)], "again"))
     return Table("overall-control", title, ("model", "data", *_SUPERVISED), rows, _CONTROL_NOTES, _SUPERVISED)
 
 
-def averages(scope: Scope, board: Scoreboard) -> Table:
+def averages(board: Scoreboard) -> Table:
     """Return the mean gain of every row over all data sets."""
-    gains = ("on other tests", "of other trainings too", "over a second training")
-    attending, names = (model for model in ATTENDING if scope.has(model)), (*_SUPERVISED, "again")
+    attending, names = (model for model in ATTENDING if board.scope.has(model)), (*_SUPERVISED, "again")
     rows = tuple(_average(board, ModelRow(model, METHODS[name])) for model in attending for name in names)
+    gains = ("on other tests", "of other trainings too", "over a second training")
     columns = ("model", "row", "data sets", "seeds", *gains, "95 % interval")
     return Table("overall-average", "Gains on average over the data sets", columns, rows, _AVERAGE_NOTES, gains[:1])
 
 
 def _average(board: Scoreboard, entry: ModelRow) -> TableRow:
-    again = ModelRow(entry.model, METHODS["again"])
-    number, gain = board.average(entry, entry.base, other_tests)
-    _, strictly = board.average(entry, entry.base, other_trainings)
-    _, over_again = board.average(entry, again, other_trainings) if entry != again else (0, None)
-    counts = (number or None, None if gain is None else gain.seeds)
-    gains = map(format_gain, (gain, strictly, over_again))
-    return (NAMES[entry.model], entry.method.name, *counts, *gains, _format_interval(over_again))
+    places = [(entry, data) for data in board.scope.data]
+    gain = board.mean_gain(places, "", resampling=other_tests)
+    strictly = board.mean_gain(places, "")
+    over_again = board.mean_gain(places, "again") if entry.method.name != "again" else None
+    counts = (gain.places, gain.seeds) if gain else (None, None)
+    fields = map(format_gain, (gain, strictly, over_again))
+    return (NAMES[entry.model], entry.method.name, *counts, *fields, _format_ends(over_again))
 
 
-def _format_interval(gain: Gain | None) -> FormattedValue:
+def _format_ends(gain: Gain | None) -> FormattedValue | None:
     if gain is None:
-        return not_measured("low", "high")
-    return FormattedValue(f"{gain.low:+.2f} to {gain.high:+.2f}", {"low": gain.low, "high": gain.high})
+        return None
+    low, high = gain.macro_f1.low, gain.macro_f1.high
+    return FormattedValue(f"{low:+.2f} to {high:+.2f}", {"low": low, "high": high})
 
 
-def _rows(scope: Scope, names: tuple[str, ...], gain: Callable[[ModelRow, str], Gain | None]) -> tuple[TableRow, ...]:
+def _rows(
+    board: Scoreboard, names: tuple[str, ...], gain: Callable[[ModelRow, str], Gain | None]
+) -> tuple[TableRow, ...]:
     return tuple(
         (NAMES[model], data.upper(), *(format_gain(gain(ModelRow(model, METHODS[name]), data)) for name in names))
-        for model, data in places_by_model(scope)
+        for model, data in places_by_model(board.scope)
     )
 
 
-def _reached(scope: Scope, board: Scoreboard, name: str) -> TableRow:
-    found, human = (_gains_of(scope, board, row) for row in (name, "+Human"))
-    points = [gain.macro_f1 for gain in found.values()]
+def _reached(board: Scoreboard, name: str) -> TableRow:
+    found, human = (_gains_of(board, row) for row in (name, "+Human"))
+    points = [change.points for change in found.values()]
     measured = format_count(len(points), _PLACES)
     if not points:
-        return (name, measured, None, None, format_interval(None), None, None)
-    mean = statistics.mean(points)
+        return (name, measured, None, None, None, None, None)
+    pooled = board.mean_gain([(ModelRow(model, METHODS[name]), data) for model, data in found], "", "again")
     return (
-        *(name, measured, sum(point > 0 for point in points), FormattedValue(f"{mean:+.2f}", {"points": mean})),
-        format_interval(board.over_both_controls(METHODS[name], found)),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in found.values()),
+        *(name, measured, sum(point > 0 for point in points), format_number("points", statistics.mean(points))),
+        format_gain_interval(pooled),
+        sum(change.points > 0 and change.p_rise < SIGNIFICANT for change in found.values()),
         _share_of(human, found),
     )
 
 
-def _share_of(human: Mapping[_Place, Gain], found: Mapping[_Place, Gain]) -> FormattedValue:
+def _share_of(human: Mapping[_Place, Change], found: Mapping[_Place, Change]) -> FormattedValue | None:
     """Return the gains as a share of those by human words, where both were measured."""
-    both = found.keys() & human.keys()
-    total = sum(human[place].macro_f1 for place in both)
+    both = [place for place in found if place in human]
+    total = sum(human[place].points for place in both)
     if total <= 0:
-        return not_measured("share", "measured")
-    share = sum(found[place].macro_f1 for place in both) / total
+        return None
+    share = sum(found[place].points for place in both) / total
     text = f"{share:.0%} ({len(both)} measured)".replace("%", " %")
     return FormattedValue(text, {"share": share, "measured": len(both)})
 
 
-def _gains_of(scope: Scope, board: Scoreboard, name: str) -> dict[_Place, Gain]:
-    entries = {place: ModelRow(place[0], METHODS[name]) for place in places_by_model(scope)}
-    found = {place: board.gain(entry, entry.base, place[1]) for place, entry in entries.items()}
-    return {place: gain for place, gain in found.items() if gain is not None}
+def _gains_of(board: Scoreboard, name: str) -> dict[_Place, Change]:
+    """Return the gains in macro-F1 over the plain model, where they are measured."""
+    entries = {place: ModelRow(place[0], METHODS[name]) for place in places_by_model(board.scope)}
+    found = {place: board.gain(entry, entry.with_method(""), place[1]) for place, entry in entries.items()}
+    return {place: gain.macro_f1 for place, gain in found.items() if gain is not None}
 
 
-EXHIBIT = Exhibit("overall", "Overall results", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("overall", "Overall results", show, encoders=HEADLINE)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from paper.experiments.cells import Cell, Training
+from paper.experiments.cells import Training
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import Exhibit, Part, Table, TableRow
@@ -29,13 +29,6 @@ _NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one baseline for each model and data set, which other exhibits share."""
-    for model in NAMES:
-        for data in scope.data[:1] if models.uses_encoder(model) else scope.data:
-            yield from (Training(place) for place in scope.places(model, data, 1))
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return counts and settings."""
     return [_counts(scope, lookup), _settings()]
@@ -52,9 +45,9 @@ def _counts(scope: Scope, lookup: RecordLookup) -> Table:
 
 
 def _count(scope: Scope, lookup: RecordLookup, model: str, data: str) -> int | None:
-    """Return the number of parameters, which is the same for every seed."""
-    read = scope.data if models.uses_encoder(model) else (data,)
-    found = (lookup(Training(place)) for each in read for place in scope.places(model, each))
+    """Return the number of parameters, which is the same for every seed and, on an encoder, for all data."""
+    measured = scope.data[0] if models.uses_encoder(model) else data
+    found = (lookup(Training(place)) for place in scope.places(model, measured, 1))
     return next((int(record["parameters"]) for record in found if record is not None), None)
 
 
@@ -98,4 +91,4 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-EXHIBIT = Exhibit("parameters", "Trained parameters and settings", cells, show)
+EXHIBIT = Exhibit("parameters", "Trained parameters and settings", show)

@@ -5,21 +5,18 @@ The paper has it for BERTABSA-ATT only; the same rows for MN and TNet-ATT are ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import HEADLINE, Exhibit, Part, Table, TableRow
 from paper.studies.exhibits._rows import (
     COLUMNS,
     FAMILIES,
-    METHODS,
     SMALLER_PLAN,
     STARS,
     ModelRow,
     Scoreboard,
-    cells_of,
     entries,
     format_gain,
 )
@@ -39,11 +36,6 @@ _NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; all but +RM-AS are shared with the overall results."""
-    return cells_of(scope, _ENTRIES)
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return one table per data set."""
     board = Scoreboard(scope, lookup)
@@ -59,8 +51,8 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     key = (entry.model, entry.method.name, data)
     over = None
     if entry.method.name in ("+AW-AS", "+PG-AS"):
-        over = board.gain(entry, ModelRow(entry.model, METHODS["+RM-AS"]), data)
+        over = board.gain(entry, entry.with_method("+RM-AS"), data)
     return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), format_gain(over))
 
 
-EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("random-masking", "Mined words against random words", show, encoders=HEADLINE)

@@ -6,12 +6,11 @@ Test instances are divided by the training frequency of the rarest opinion word 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from paper.experiments.analyses import FREQUENCY_BUCKETS
-from paper.experiments.cells import Cell
-from paper.experiments.comparison import gather_found
-from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.comparison import Row, gather_found
+from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Figure, FormattedValue, Part, Table, TableRow, format_mean, plot_line
 from paper.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
@@ -26,13 +25,6 @@ _NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in marked_places(scope):
-        for method in ANALYSED_ROWS:
-            yield from analyses_of(scope, "rare_words", method, model, data).values()
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return gains on rare and on common words, then every bucket as tables and figures."""
     places = {
@@ -45,7 +37,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_gains(places), *tables, *(_figure(measure, places) for measure in _MEASURES)]
 
 
-_Sums = Mapping[str, Mapping[int, Record]]  # sums of each bucket by method and seed
+_Sums = Mapping[str, Row]  # sums of each bucket by method and seed
 
 
 def _table(data: str, model: str, found: _Sums) -> Table:
@@ -107,7 +99,7 @@ def _figure(measure: str, places: Mapping[tuple[str, str], _Sums]) -> Figure:
     return Figure(name, title, below, label, tuple(panels), places=tuple(FREQUENCY_BUCKETS))
 
 
-def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> list[float]:
+def _shares(found: Row, buckets: Sequence[str], sums: str) -> list[float]:
     """Return means over the instances of some buckets, by seed; none without an instance."""
     counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found.values()]
     return [
@@ -117,9 +109,7 @@ def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> l
     ]
 
 
-def _gain(
-    ours: Mapping[int, Record], theirs: Mapping[int, Record], buckets: Sequence[str], sums: str
-) -> FormattedValue:
+def _gain(ours: Row, theirs: Row, buckets: Sequence[str], sums: str) -> FormattedValue | None:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
     return format_mean([one - other for one, other in pairs], "+")
 
@@ -129,4 +119,4 @@ def _mean_points(shares: Sequence[float]) -> float | None:
 
 
 _TITLE = "Gains by how rare opinion words are in training"
-EXHIBIT = Exhibit("rare-words", _TITLE, cells, show, needs=("opinion_words",), encoders=SWEEP)
+EXHIBIT = Exhibit("rare-words", _TITLE, show, needs=("opinion_words",), encoders=SWEEP)

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from paper.experiments.cells import Cell, Mining, Place, Setting, Training, settings
-from paper.experiments.comparison import Gain, Row, Rows, average, gather
+from paper.experiments.cells import Mining, Place, Setting, Training, settings
+from paper.experiments.comparison import Gain, Row, average, gather, gold_labels
 from paper.experiments.ledger import Record, RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
+from paper.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, Value
 from paper.studies.exhibits._course import Course, course_parts, courses_of
-from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, best_epoch, format_gain, format_interval, mean_scores
+from paper.studies.exhibits._rows import FEW_SEEDS, NAMES, best_epoch, format_gain, format_gain_interval, mean_scores
 from pssa.data.evidence import KINDS
 
 __all__ = ["EXHIBIT"]
@@ -68,11 +68,11 @@ class Reading:
     only: _Seeds = ()  # empty: all data sets and seeds
     small: bool = False  # on the small encoder, if the model starts from one
 
-    def trainings(self, scope: Scope, model: str, data: str) -> dict[int, Training]:
+    def trainings(self, scope: Scope, model: str, data: str) -> list[Training]:
         """Return the trainings of the row by seed."""
-        return {place.seed: self._training_in(place) for place in self._places(scope, model, data)}
+        return [self._training_in(place) for place in self._places(scope, model, data)]
 
-    def controls(self, scope: Scope, model: str, data: str) -> tuple[dict[int, Training], ...]:
+    def controls(self, scope: Scope, model: str, data: str) -> tuple[list[Training], ...]:
         """Return a plain training with the same settings, where there is one, and one whose penalty has no weight."""
         kinds = (self._plain(), self._again())
         return tuple(each.trainings(scope, model, data) for each in kinds if each is not None)
@@ -95,7 +95,7 @@ class Reading:
             # Without evidence the paper's settings of an encoder are ours.
             place = replace(place, settings=())
         mining = Mining(place, self.mined_by, self.mining)
-        return Training(place, evidence=(mining,), rounds=self.rounds, settings=self.training)
+        return Training(place, evidence=mining, rounds=self.rounds, settings=self.training)
 
     def _is_on_large(self, place: Place) -> bool:
         return place.model == _ENCODER and not self.small
@@ -189,16 +189,6 @@ _LONG = {
 }
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings, each with its controls; the words of their evidence are counted too."""
-    rows = [("tnet_att", _release(rounds)) for rounds in _RELEASE_ROUNDS]
-    rows += [("tnet_att", row) for row in _LONG["defaults"]]
-    for model, row in (*rows, *_presets(scope).values(), *_readings(scope).values()):
-        for data in scope.data:
-            for trainings in (*row.controls(scope, model, data), row.trainings(scope, model, data)):
-                yield from trainings.values()
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return what was found in sentences, single choices, the presets, the release by round, and a long training."""
     board = _Board(scope, lookup)
@@ -229,19 +219,18 @@ class _Board:
 
     def gain(
         self, rows: Iterable[tuple[str, Sequence[Reading]]], data: Iterable[str], own: bool = False
-    ) -> tuple[int, Gain | None]:
-        """Return the mean gain of rows over their controls pooled, and over how many pairs of model and data set it is.
+    ) -> Gain | None:
+        """Return the mean gain of rows over their controls pooled.
 
         :param rows: models and readings; of several readings of a model the mean counts.
         :param own: over the control with the same random numbers alone.
         """
-        pairs: list[tuple[Place, Rows, Rows]] = []
+        pairs = []
         for (model, readings), name in product(rows, data):
             ours = tuple(self.row(model, each, name) for each in readings)
             theirs = tuple(row for each in readings for row in self.controls(model, each, name)[-1 if own else 0 :])
-            if all((*ours, *theirs)):
-                pairs.append((Place(name, model, 0), ours, theirs))
-        return len(pairs), average(self._scope, pairs)
+            pairs.append((gold_labels(self._scope, name), ours, theirs))
+        return average(pairs)
 
     def summary(self, rows: Sequence[tuple[str, Reading]]) -> str:
         """Return how many rows gain over their controls, and which of them beyond chance."""
@@ -250,14 +239,14 @@ class _Board:
             for model, row in rows
             # A single seed says nothing about other trainings.
             if not _is_idle(row) and max(len(self.row(model, row, data)) for data in self._scope.data) > 1
-            if (gain := self.gain([(model, [row])], self._scope.data)[1]) is not None
+            if (gain := self.gain([(model, [row])], self._scope.data)) is not None
         }
         if not gains:
             return "No reading was measured yet."
-        better = [key for key, gain in gains.items() if gain.macro_f1 > 0]
-        sure = [key for key in better if gains[key].low > 0]
-        worse = [key for key, gain in gains.items() if gain.high < 0]
-        mean = statistics.mean(gain.macro_f1 for gain in gains.values())
+        better = [key for key, gain in gains.items() if gain.macro_f1.points > 0]
+        sure = [key for key in better if gains[key].macro_f1.low > 0]
+        worse = [key for key, gain in gains.items() if gain.macro_f1.high < 0]
+        mean = statistics.mean(gain.macro_f1.points for gain in gains.values())
         return (
             f"We compare {len(gains)} rows with evidence, of two seeds or more, with both of their controls, which have none. "
             f"{len(better)} of them have a higher macro-F1; the mean difference of all is {mean:+.2f} points. The 95 % interval "
@@ -276,8 +265,9 @@ class _Board:
         found: list[TableRow] = []
         for preset, name in product(PRESETS, MINED_BY):
             every = [(model, [row]) for key, (model, row) in rows.items() if (key[0], key[2]) == (preset, name)]
-            (number, own), (_, both) = (self.gain(every, self._scope.data, is_own) for is_own in (True, False))
-            found.append((preset, name, number, both.seeds if both else None, format_gain(own), format_interval(both)))
+            own, both = (self.gain(every, self._scope.data, is_own) for is_own in (True, False))
+            counts = (both.places, both.seeds) if both else (0, None)
+            found.append((preset, name, *counts, format_gain(own), format_gain_interval(both)))
         columns = ("preset", "row", "pairs", "seeds", *_COLUMNS[:2])
         return Table(PRESET_MEANS, "The presets, on average", columns, tuple(found), _MEAN_NOTES, ("seeds",))
 
@@ -285,22 +275,22 @@ class _Board:
         rows = [self.row(model, reading, data) for data in self._scope.data]
         seeds = "/".join(str(len(row)) for row in rows) if any(rows) else None
         own, both = (
-            None if _is_idle(reading) else self.gain([(model, [reading])], self._scope.data, is_own)[1]
+            None if _is_idle(reading) else self.gain([(model, [reading])], self._scope.data, is_own)
             for is_own in (True, False)
         )
         words = self._words(model, reading)
-        return (seeds, *map(mean_scores, rows), format_gain(own), format_interval(both), words)
+        return (seeds, *map(mean_scores, rows), format_gain(own), format_gain_interval(both), words)
 
-    def _words(self, model: str, reading: Reading) -> FormattedValue:
+    def _words(self, model: str, reading: Reading) -> FormattedValue | None:
         """Return the words per instance that supervise, over all data sets and seeds."""
         counts = []
         for data in self._scope.data if not _is_idle(reading) else ():
-            for training in reading.trainings(self._scope, model, data).values():
-                record = self._lookup(training.evidence[0])
+            for training in reading.trainings(self._scope, model, data):
+                record = self._lookup(training.evidence) if training.evidence else None
                 if record is not None and self._lookup(training) is not None:
                     counts.append(count_words(record, reading.rounds))
         if not counts:
-            return not_measured(*KINDS)
+            return None
         means = [statistics.mean(each) for each in zip(*counts, strict=True)]
         return FormattedValue(" + ".join(f"{mean:.2f}" for mean in means), dict(zip(KINDS, means, strict=True)))
 
@@ -312,11 +302,11 @@ class _Board:
             fields: list[Value] = []
             for data in self._few:
                 row = self.row("tnet_att", reading, data)
-                gain = self.gain([("tnet_att", [reading])], [data])[1] if rounds else None
-                fields += [len(row) or None, mean_scores(row), format_interval(gain), best_epoch(row)]
+                gain = self.gain([("tnet_att", [reading])], [data]) if rounds else None
+                fields += [len(row) or None, mean_scores(row), format_gain_interval(gain), best_epoch(row)]
             rows.append((str(rounds), *fields))
-        means = [self.gain([("tnet_att", readings[1:])], [data])[1] for data in self._few]
-        fields = [each for gain in means for each in (gain.seeds if gain else None, "", format_interval(gain), "")]
+        means = [self.gain([("tnet_att", readings[1:])], [data]) for data in self._few]
+        fields = [each for gain in means for each in (gain.seeds if gain else None, "", format_gain_interval(gain), "")]
         rows.append((f"mean of 1 to {len(readings) - 1}", *fields))
         columns = ("K", *(f"{data.upper()}{end}" for data in self._few for end in _RELEASE_COLUMNS))
         outcomes = tuple(f"{data.upper()} seeds" for data in self._few)
@@ -331,7 +321,7 @@ class _Board:
             for data in self._few:
                 ours = [self.row("tnet_att", each, data) for each in readings]
                 found[name, data] = courses_of(ours, self.controls("tnet_att", readings[0], data))
-                last[name, data] = self.gain([("tnet_att", readings)], [data])[1]
+                last[name, data] = self.gain([("tnet_att", readings)], [data])
         yield from course_parts(found, last)
 
     @property
@@ -351,7 +341,7 @@ def _is_idle(reading: Reading) -> bool:
 def _listed(keys: Sequence[tuple[str, Reading]], gains: Mapping[tuple[str, Reading], Gain]) -> str:
     """Return the rows with their differences, in brackets."""
     named = (
-        f"{NAMES[model]}: {' '.join(filter(None, (row.preset, row.name)))} ({gains[model, row].macro_f1:+.2f})"
+        f"{NAMES[model]}: {' '.join(filter(None, (row.preset, row.name)))} ({gains[model, row].macro_f1.points:+.2f})"
         for model, row in keys
     )
     return f" ({'; '.join(named)})" if keys else ""
@@ -394,4 +384,4 @@ _RELEASE_NOTES = (
     "training, pooled, with its 95 % interval. `best epoch on test`: what the released code reports, the epoch of 50 with the "
     "highest test accuracy; it is no result.",
 )
-EXHIBIT = Exhibit("readings", "Other readings of the paper", cells, show)
+EXHIBIT = Exhibit("readings", "Other readings of the paper", show)

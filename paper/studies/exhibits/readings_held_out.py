@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Mining, Training, settings
+from paper.experiments.cells import Mining, Training, settings
 from paper.experiments.comparison import Row, gather
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
@@ -35,14 +35,12 @@ def _default(model: str) -> float:
     return choose_penalty(Config(model=model, method=_METHOD)).gamma
 
 
-def _trainings(scope: Scope, model: str, data: str, gamma: float) -> dict[int, Training]:
+def _trainings(scope: Scope, model: str, data: str, gamma: float) -> list[Training]:
     """Return the trainings with a gamma, by seed."""
     threshold = settings(epsilon=choose_epsilon(Config(model=model, method=_METHOD)))
     chosen = settings(final_epochs="search", gamma=gamma)
     places = scope.places(model, data, FEW_SEEDS, held_out=True)
-    return {
-        place.seed: Training(place, evidence=(Mining(place, _METHOD, threshold),), settings=chosen) for place in places
-    }
+    return [Training(place, evidence=Mining(place, _METHOD, threshold), settings=chosen) for place in places]
 
 
 def _gammas(model: str) -> tuple[float, ...]:
@@ -51,13 +49,6 @@ def _gammas(model: str) -> tuple[float, ...]:
 
 def _data(scope: Scope) -> tuple[str, ...]:
     return tuple(data for data in _DATA if data in scope.data)
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a training for each gamma."""
-    for model in _MODELS:
-        for data in _data(scope):
-            yield from (cell for gamma in _gammas(model) for cell in _trainings(scope, model, data, gamma).values())
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -96,4 +87,4 @@ def _macro_f1(row: Row) -> float:
     return statistics.mean(float(record["macro_f1"]) for record in row.values())
 
 
-EXHIBIT = Exhibit("readings-held-out", "What other readings choose on held-out data", cells, show, needs=("vectors",))
+EXHIBIT = Exhibit("readings-held-out", "What other readings choose on held-out data", show, needs=("vectors",))

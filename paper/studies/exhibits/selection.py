@@ -13,7 +13,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Training, settings
+from paper.experiments.cells import Training, settings
 from paper.experiments.comparison import gather
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
@@ -67,22 +67,14 @@ _LONG_NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield trainings without evidence, shared with the overall results, and some that go on for 50 epochs."""
-    for model, data in places_by_model(scope):
-        for name in _UNSUPERVISED:
-            yield from METHODS[name].trainings(scope, model, data).values()
-    yield from (cell for model in _LONG_MODELS for cell in _long(scope, model).values())
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return a warning, what each choice is worth, the same with more looks, and the best of N by N."""
     found = {place: _curves(scope, lookup, *place) for place in places_by_model(scope)}
     return [_WARNING, _choices_table(found), _long_table(scope, lookup), _figure(scope, found)]
 
 
-def _long(scope: Scope, model: str) -> dict[int, Training]:
-    return {place.seed: Training(place) for place in scope.places(model, _LONG_DATA, _LONG_SEEDS, settings=_LONG)}
+def _long(scope: Scope, model: str) -> list[Training]:
+    return [Training(place) for place in scope.places(model, _LONG_DATA, _LONG_SEEDS, settings=_LONG)]
 
 
 def _curves(scope: Scope, lookup: RecordLookup, model: str, data: str) -> list[_Curve]:
@@ -127,7 +119,7 @@ def _choices(curves: Sequence[_Curve]) -> dict[str, Scores | None]:
 
 
 def _choices_table(found: Mapping[_Place, Sequence[_Curve]]) -> Table:
-    def formatted(gains: Iterable[Scores | None]) -> Iterator[FormattedValue]:
+    def formatted(gains: Iterable[Scores | None]) -> Iterator[FormattedValue | None]:
         return (format_scores(gain, "+") for gain in gains)
 
     rows: list[TableRow] = []
@@ -180,4 +172,4 @@ def _line(model: str, curves: Sequence[_Curve]) -> PlotLine:
     return PlotLine(NAMES[model], numbers, tuple(gain[0] for gain in gains if gain))
 
 
-EXHIBIT = Exhibit("selection", "What choosing on the test set is worth", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("selection", "What choosing on the test set is worth", show, encoders=HEADLINE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from paper.experiments.cells import Cell
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import Exhibit, Part, Table, TableRow
@@ -42,11 +41,6 @@ _DATA = "laptop"
 _ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEEDS))) for key, entry in _entries())
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; three rows are shared with the overall results."""
-    return (cell for _, entry in _ENTRIES for cell in entry.trainings(scope, _DATA).values())
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return one table."""
     return [_table(scope, Scoreboard(scope, lookup), _DATA)]
@@ -63,4 +57,4 @@ def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
 
 
 _TITLE = "Supervision of the self-attention within BERT"
-EXHIBIT = Exhibit("self-attention", _TITLE, cells, show, needs=("encoder", _DATA))
+EXHIBIT = Exhibit("self-attention", _TITLE, show, needs=("encoder", _DATA))

@@ -9,11 +9,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from paper.experiments.cells import Cell, Training
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
-from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, not_measured
-from paper.studies.exhibits._rows import METHODS, NAMES, ModelRow, cells_of, places_by_model
+from paper.studies.exhibit import HEADLINE, Exhibit, FormattedValue, Part, Table, TableRow, format_number
+from paper.studies.exhibits._rows import METHODS, NAMES, ModelRow, places_by_model
 from paper.studies.paper import SPEED, SPEED_PARTS
 
 __all__ = ["EXHIBIT"]
@@ -47,12 +46,6 @@ _PART_NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; all are shared with the overall results."""
-    models = dict.fromkeys(model for model, _ in places_by_model(scope))
-    return cells_of(scope, (ModelRow(model, METHODS[name]) for model in models for name in ("", *_METHODS)))
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return the cost of every method on every data set, and of its parts on one."""
     found = {
@@ -69,9 +62,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     for data in scope.data:
         base = SPEED.get(("bertabsa_att", "", data))
         printed = [SPEED.get(("bertabsa_att", name, data)) for name in _METHODS]
-        shares = (
-            FormattedValue(f"{each / base:.1f}", {"x": each / base}) if each and base else None for each in printed
-        )
+        shares = (format_number("x", each / base if each and base else None, ".1f") for each in printed)
         rows.append(("BERTABSA-ATT, the paper", data.upper(), None, base, *shares))
     columns = ("model", "data", "seeds", "plain, s", *_METHODS)
     return [
@@ -86,23 +77,23 @@ _Stages = Mapping[int, Mapping[str, float]]  # seconds by seed and stage
 def _by_seed(scope: Scope, lookup: RecordLookup, row: ModelRow, data: str) -> _Stages:
     """Return the stages that lead to a row's model, by seed, as far as all cells have a record."""
     found = {}
-    for seed, training in row.trainings(scope, data).items():
-        continues = all(mining.needs_weights for mining in training.evidence) and training.method == "base"
-        needed: dict[Cell, None] = dict.fromkeys((Training(training.place), *training.evidence, training))
-        records = [lookup(cell) for cell in needed]
+    for training in row.trainings(scope, data):
+        mining = training.evidence
+        continues = training.method == "base" and (mining is None or mining.needs_weights)
+        records = [lookup(cell) for cell in dict.fromkeys((*training.needs, training))]
         if not all(records):
             continue
         first, *others = (record["stages"] for record in records if record)
         usual = {name: seconds for name, seconds in first.items() if continues or name == "search"}
-        found[seed] = {**usual, **{name: seconds for each in others for name, seconds in each.items()}}
+        found[training.place.seed] = {**usual, **{name: seconds for each in others for name, seconds in each.items()}}
     return found
 
 
-def _ratios(found: _Stages, plain: Mapping[int, float]) -> FormattedValue:
+def _ratios(found: _Stages, plain: Mapping[int, float]) -> FormattedValue | None:
     """Return the mean of the multiples with their range."""
     every = [sum(stages.values()) / plain[seed] for seed, stages in found.items() if seed in plain]
     if not every:
-        return not_measured("x", "low", "high", "seeds")
+        return None
     numbers = (statistics.mean(every), min(every), max(every))
     text = "{:.1f} ({:.1f} to {:.1f})".format(*numbers)
     return FormattedValue(text, dict(zip(("x", "low", "high", "seeds"), (*numbers, len(every)), strict=True)))
@@ -129,13 +120,11 @@ def _split(seeds: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, int, flo
         seconds = [each for stages in seeds for stage, each in stages.items() if stage.startswith(prefix)]
         if seconds:
             yield part, round(len(seconds) / len(seeds)), statistics.mean(seconds), word
-    rounds = (
-        round(statistics.mean(sum(stage.startswith("mine-") for stage in stages) for stages in seeds)) if seeds else 0
-    )
-    if rounds:
-        mined = ("initial", "round-", "mine-")
+    counts = [sum(stage.startswith("mine-") for stage in stages) for stages in seeds]
+    if any(counts):
+        rounds, mined = round(statistics.mean(counts)), ("initial", "round-", "mine-")
         seconds = [sum(each for stage, each in stages.items() if stage.startswith(mined)) for stages in seeds]
         yield "each mining iteration", rounds, statistics.mean(seconds) / rounds, "iteration"
 
 
-EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show, encoders=HEADLINE)
+EXHIBIT = Exhibit("speed", "Cost of the methods", show, encoders=HEADLINE)

@@ -6,14 +6,13 @@ and every variant of it is. Opinion words are those that people marked.
 
 from __future__ import annotations
 
-import statistics
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from paper.experiments.cells import Analysis, Cell, settings
-from paper.experiments.comparison import RunPair, chance_of_no_gain, gather_found, interval, other_trainings, stars
-from paper.experiments.ledger import Record, RecordLookup
+from paper.experiments.cells import Analysis, settings
+from paper.experiments.comparison import Change, Row, average, gather_found, stars
+from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
     HEADLINE,
@@ -23,8 +22,9 @@ from paper.studies.exhibit import (
     Table,
     TableRow,
     format_count,
+    format_interval,
     format_mean,
-    not_measured,
+    format_row,
 )
 from paper.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, TRIED_ROWS, marked_places, row_name
 from pssa.evaluation.significance import SIGNIFICANT
@@ -64,20 +64,13 @@ _LEXICON_NOTE = (
 )
 
 
-def stress_analyses(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
+def stress_analyses(scope: Scope, method: str, model: str, data: str) -> list[Analysis]:
     """Return the analyses of a row by seed."""
     trainings = METHODS[method].trainings(scope, model, data, METHODS[method].seeds)
-    return {seed: Analysis(each, "stress", settings(version=VERSION)) for seed, each in trainings.items()}
+    return [Analysis(training, "stress", settings(version=VERSION)) for training in trainings]
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield one analysis of every row and seed."""
-    for data, model in marked_places(scope):
-        for method in TRANSFER_ROWS:
-            yield from stress_analyses(scope, method, model, data).values()
-
-
-_Found = Mapping[str, Mapping[int, Record]]  # what was found, by row and seed
+_Found = Mapping[str, Row]  # what was found, by row and seed
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -97,7 +90,7 @@ def _retrained(scope: Scope, lookup: RecordLookup) -> tuple[str, ...]:
     apart: list[float] = []
     for data, model in marked_places(scope):
         for method in TRANSFER_ROWS:
-            for analysis in stress_analyses(scope, method, model, data).values():
+            for analysis in stress_analyses(scope, method, model, data):
                 found, trained = lookup(analysis), lookup(analysis.training)
                 if found is not None and trained is not None:
                     apart.append(100 * abs(found["found"]["accuracy"] - trained["accuracy"]))
@@ -121,18 +114,23 @@ def _judged_table() -> Table:
 def _aim_table(places: Mapping[tuple[str, str], _Found], notes: tuple[str, ...]) -> Table:
     rows: list[TableRow] = []
     for method in ("", *TRIED_ROWS):
-        pairs = [pair for found in places.values() if (pair := all_right_pair(found[method], found[_CONTROL]))]
-        gains = [pair.observed[0] for pair in pairs]
-        significant = sum(chance_of_no_gain([pair])[0] < SIGNIFICANT for pair in pairs)
-        mean = format_mean([statistics.mean(gains)], "+") if gains else not_measured("mean", "spread")
-        p = not_measured("p")
-        if pairs:  # resamples cannot show that a p is zero
-            chance = chance_of_no_gain(pairs)[0]
-            p = FormattedValue("< 0.001" if chance < 0.001 else f"{chance:.3f}", {"p": chance})
-        raised = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")
-        pooled = [both for found in places.values() if method and (both := _over_both(found, method))]
-        fields = (mean, significant if gains else None, p, _format_interval(pooled))
-        rows.append((method or "plain", raised, *fields))
+        gains = [gain for found in places.values() if (gain := _gain([found], method, _CONTROL))]
+        pooled = _gain(places.values(), method, "", _CONTROL) if method else None
+        mean = _gain(places.values(), method, _CONTROL)
+        if mean is None:
+            rows.append((method or "plain", None, None, None, None, _with_interval(pooled)))
+            continue
+        rows.append(
+            (
+                method or "plain",
+                format_count(sum(gain.points > 0 for gain in gains), len(gains)),
+                FormattedValue(f"{mean.points:+.2f}", {"mean": mean.points, "spread": None}),
+                sum(gain.p_rise < SIGNIFICANT for gain in gains),
+                # Resamples cannot show that a p is zero.
+                FormattedValue("< 0.001" if mean.p_rise < 0.001 else f"{mean.p_rise:.3f}", {"p": mean.p_rise}),
+                _with_interval(pooled),
+            )
+        )
     columns = (
         *("row", "places above again", "mean over again", "places with p < .05", "p of the mean"),
         "over both controls",
@@ -146,11 +144,11 @@ def _place_table(data: str, model: str, found: _Found) -> Table:
         (
             row_name(model, method),
             len(records),
-            _mean(records, "accuracy"),
+            format_row(records, "accuracy"),
             *(format_mean([each["kinds"][kind]["accuracy"] for each in records.values()]) for kind in KINDS),
-            _mean(records, "all_right"),
-            format_all_right_gain(all_right_pair(records, found[_CONTROL]) if method != _CONTROL else None),
-            _format_interval([both] if method in TRIED_ROWS and (both := _over_both(found, method)) else []),
+            format_row(records, "all_right"),
+            _with_stars(_gain([found], method, _CONTROL) if method != _CONTROL else None),
+            _with_interval(_gain([found], method, "", _CONTROL) if method in TRIED_ROWS else None),
         )
         for method, records in found.items()
     ]
@@ -161,45 +159,29 @@ def _place_table(data: str, model: str, found: _Found) -> Table:
     return Table(f"stress-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), notes, ("seeds",))
 
 
-def all_right_pair(ours: Mapping[int, Record], theirs: Mapping[int, Record]) -> RunPair | None:
-    """Return two rows as right and wrong instances, on the seeds that both have; None without such a seed."""
-    common = sorted(ours.keys() & theirs.keys())
-    if not common or ours is theirs:
+def _gain(places: Iterable[_Found], method: str, *controls: str) -> Change | None:
+    """Return what a row gains over others, pooled, in the share of instances that are all right, mean over places."""
+    pairs = []
+    for found in places:
+        ours, *theirs = (
+            {seed: {"predicted": record["right"], "labels": "01"} for seed, record in found[each].items()}
+            for each in (method, *controls)
+        )
+        n_instances = max((len(record["predicted"]) for record in ours.values()), default=0)
+        pairs.append((["1"] * n_instances, ours, tuple(theirs)))
+    gain = average(pairs)
+    return None if gain is None else gain.accuracy
+
+
+def _with_interval(gain: Change | None) -> FormattedValue | None:
+    return None if gain is None else format_interval("all right", gain.points, gain.low, gain.high)
+
+
+def _with_stars(gain: Change | None) -> FormattedValue | None:
+    if gain is None:
         return None
-    runs = [[list(found[seed]["right"]) for seed in common] for found in (ours, theirs)]
-    return RunPair(["1"] * len(runs[0][0]), runs[0], runs[1], ("0", "1"))
-
-
-def _over_both(found: _Found, method: str) -> RunPair | None:
-    """Return a row beside both trainings without evidence, on the seeds that all three have."""
-    rows = [found[each] for each in (method, "", _CONTROL)]
-    common = sorted(set.intersection(*(set(row) for row in rows)))
-    if not common:
-        return None
-    ours, *theirs = ([list(row[seed]["right"]) for seed in common] for row in rows)
-    return RunPair(["1"] * len(ours[0]), ours, [run for row in theirs for run in row], ("0", "1"), len(common))
-
-
-def _format_interval(pairs: Sequence[RunPair]) -> FormattedValue:
-    """Return the mean difference of places with its 95 % interval."""
-    if not pairs:
-        return not_measured("all right", "low", "high")
-    gain = 100 * statistics.mean(pair.observed[0] for pair in pairs)
-    low, high = interval(other_trainings(pairs)[0])
-    return FormattedValue(f"{gain:+.2f} [{low:+.2f}, {high:+.2f}]", {"all right": gain, "low": low, "high": high})
-
-
-def format_all_right_gain(pair: RunPair | None) -> FormattedValue:
-    """Return the difference with its stars."""
-    if pair is None:
-        return not_measured("all right", "p")
-    gain, p = 100 * pair.observed[0], chance_of_no_gain([pair])[0]
-    return FormattedValue(f"{gain:+.2f}{stars(p)}", {"all right": gain, "p": p})
-
-
-def _mean(records: Mapping[int, Record], name: str) -> FormattedValue:
-    return format_mean([record[name] for record in records.values()])
+    return FormattedValue(f"{gain.points:+.2f}{stars(gain.p_rise)}", {"all right": gain.points, "p": gain.p_rise})
 
 
 _TITLE = "Variants that reverse or distract"
-EXHIBIT = Exhibit("stress", _TITLE, cells, show, needs=("opinion_words",), encoders=HEADLINE)
+EXHIBIT = Exhibit("stress", _TITLE, show, needs=("opinion_words",), encoders=HEADLINE)

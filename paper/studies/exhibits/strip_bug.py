@@ -5,10 +5,10 @@ The paper says that its models gain on the damaged files too; the appendix with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from paper.experiments.cells import Cell, Place
+from paper.experiments.cells import Place
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import SWEEP, Exhibit, Part, Table, TableRow, format_percent
@@ -19,7 +19,6 @@ from paper.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
-    cells_of,
     format_gain,
 )
 
@@ -39,11 +38,6 @@ _NOTES = (
 )
 
 
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield the trainings; those on sound files are shared with the overall results."""
-    return cells_of(scope, (where for entry in _ENTRIES for where in (entry, _stripped(entry))))
-
-
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return how much is damaged, and a table per data set."""
     board = Scoreboard(scope, lookup)
@@ -58,7 +52,10 @@ def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
     rows: list[TableRow] = []
     for entry in (entry for entry in _ENTRIES if scope.has(entry.model)):
         damaged = _stripped(entry)
-        gains = (board.gain(damaged, entry, data), *(board.gain(each, each.base, data) for each in (entry, damaged)))
+        gains = (
+            board.gain(damaged, entry, data),
+            *(board.gain(each, each.with_method(""), data) for each in (entry, damaged)),
+        )
         scores = (*board.scores(entry, data), *board.scores(damaged, data))
         rows.append((entry.name, len(board.row(damaged, data)), *scores, *(format_gain(gain) for gain in gains)))
     return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, ("seeds",))
@@ -77,4 +74,4 @@ def _damage(scope: Scope) -> Table:
     return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))
 
 
-EXHIBIT = Exhibit("strip-bug", "Wrongly stripped targets", cells, show, encoders=SWEEP)
+EXHIBIT = Exhibit("strip-bug", "Wrongly stripped targets", show, encoders=SWEEP)

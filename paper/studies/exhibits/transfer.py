@@ -7,12 +7,13 @@ attends to there. Nothing is chosen by looking at the other domain.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 
-from paper.experiments.cells import Analysis, Cell, Place, Training, settings
-from paper.experiments.comparison import METRICS, Gain, Row, average, gather, gather_found
+from paper.experiments.cells import Analysis, Training, settings
+from paper.experiments.comparison import METRICS, Change, Gain, Row, average, gather, gather_found, gold_labels
 from paper.experiments.ledger import RecordLookup
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import (
@@ -25,7 +26,8 @@ from paper.studies.exhibit import (
     Value,
     format_count,
     format_mean,
-    not_measured,
+    format_number,
+    format_row,
 )
 from paper.studies.exhibits._rows import (
     ATTENDING,
@@ -36,7 +38,7 @@ from paper.studies.exhibits._rows import (
     TRANSFER_ROWS,
     TRIED_ROWS,
     format_gain,
-    format_interval,
+    format_gain_interval,
     row_name,
 )
 from pssa import models
@@ -97,23 +99,21 @@ class _DomainPair:
         """The first fields of its rows."""
         return NAMES[self.model], self.source.upper(), self.target.upper()
 
-    def trainings(self, scope: Scope, name: str, seeds: int = 0) -> dict[int, Training]:
+    def trainings(self, scope: Scope, name: str, seeds: int = 0) -> list[Training]:
         """Return the trainings of a row by seed."""
         return METHODS[name].trainings(scope, self.model, self.source, seeds)
 
-    def scores(self, scope: Scope, name: str) -> dict[int, Analysis]:
+    def scores(self, scope: Scope, name: str) -> list[Analysis]:
         """Return the scores of a row in the other domain by seed."""
-        trainings = self.trainings(scope, name).items()
-        return {seed: Analysis(training, "scores", on=self.target) for seed, training in trainings}
+        return [Analysis(training, "scores", on=self.target) for training in self.trainings(scope, name)]
 
-    def analyses(self, scope: Scope, name: str, what: str) -> dict[int, Analysis]:
+    def analyses(self, scope: Scope, name: str, what: str) -> list[Analysis]:
         """Return analyses of a row in the other domain by seed, where people marked words in it."""
         if not scope.has_opinion_words(self.target):
-            return {}
+            return []
         is_long = what == "faithfulness"
         chosen, seeds = (_LIMIT, 1 if self.model.startswith("bertabsa") else FEW_SEEDS) if is_long else ((), FEW_SEEDS)
-        trainings = self.trainings(scope, name, seeds).items()
-        return {seed: Analysis(training, what, chosen, on=self.target) for seed, training in trainings}
+        return [Analysis(each, what, chosen, on=self.target) for each in self.trainings(scope, name, seeds)]
 
 
 def _pairs(scope: Scope, data: Sequence[str]) -> list[_DomainPair]:
@@ -127,17 +127,6 @@ def _pairs(scope: Scope, data: Sequence[str]) -> list[_DomainPair]:
         for source, target in known
         if target in _SOURCES or not models.uses_encoder(model)
     ]
-
-
-def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield trainings, their scores elsewhere, and analyses of some rows."""
-    for pair in _pairs(scope, scope.data):
-        for name in TRANSFER_ROWS:
-            yield from pair.trainings(scope, name).values()
-            yield from pair.scores(scope, name).values()
-        for what, names in (("rare_words", _ANALYSED), ("faithfulness", _FAITHFUL)):
-            for name in names:
-                yield from pair.analyses(scope, name, what).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -160,8 +149,7 @@ class _Board:
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self.scope, self.lookup = scope, lookup
-        # A gain takes many resamples, and several tables show it.
-        self.gain = cache(self._gain)
+        self.gain = cache(self._gain)  # several tables show it
 
     def home(self, pair: _DomainPair, name: str) -> Row:
         """Return the records of a row on the test set of its training domain."""
@@ -174,28 +162,19 @@ class _Board:
     def _gain(self, pair: _DomainPair, name: str, other: str, at_home: bool = False) -> Gain | None:
         """Return the gain of a row over another in the other domain, or in the training domain."""
         data, row = (pair.source, self.home) if at_home else (pair.target, self.away)
-        return average(self.scope, [(Place(data, pair.model, 0), row(pair, name), row(pair, other))])
+        return average([(gold_labels(self.scope, data), row(pair, name), row(pair, other))])
 
     def gain_over_both(self, pairs: Sequence[_DomainPair], name: str) -> Gain | None:
         """Return the mean gain of a row in other domains over both trainings without evidence."""
-        compared = []
-        for pair in pairs:
-            controls = tuple(self.away(pair, control) for control in ("", _CONTROL))
-            compared.append((Place(pair.target, pair.model, 0), self.away(pair, name), controls))
-        return average(self.scope, compared)
+        rows = [[self.away(pair, each) for each in (name, "", _CONTROL)] for pair in pairs]
+        gold = [gold_labels(self.scope, pair.target) for pair in pairs]
+        return average([(labels, ours, tuple(theirs)) for labels, (ours, *theirs) in zip(gold, rows, strict=True)])
 
 
 def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     columns = (
-        "row",
-        "measured",
-        "above again",
-        "above +Random",
-        "mean gain",
-        "p < .05",
-        "over the first",
-        "over both controls",
-        "mean gain at home",
+        *("row", "measured", "above again", "above +Random", "mean gain", "p < .05"),
+        *("over the first", "over both controls", "mean gain at home"),
     )
     complete = [pair for pair in pairs if all(board.away(pair, name) for name in TRANSFER_ROWS)]
     rows = tuple(_reached(board, complete, name, len(pairs)) for name in TRIED_ROWS)
@@ -203,32 +182,26 @@ def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
 
 
 def _reached(board: _Board, pairs: Sequence[_DomainPair], name: str, n_pairs: int) -> TableRow:
-    def gains(other: str, at_home: bool = False) -> list[Gain]:
-        return [gain for pair in pairs if (gain := board.gain(pair, name, other, at_home))]
+    def gains(other: str, at_home: bool = False) -> list[Change]:
+        return [gain.macro_f1 for pair in pairs if (gain := board.gain(pair, name, other, at_home))]
 
     over_again, over_random = gains(_CONTROL), gains(_RANDOM) if name != _RANDOM else []
     measured = format_count(len(over_again), n_pairs)
     if not over_again:
-        return (name, measured, None, None, not_measured("points"), None, *_NOTHING)
+        return (name, measured, *[None] * 7)
     return (
-        *(name, measured, sum(gain.macro_f1 > 0 for gain in over_again)),
-        sum(gain.macro_f1 > 0 for gain in over_random) if over_random else None,
-        _points([gain.macro_f1 for gain in over_again]),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in over_again),
-        _points([gain.macro_f1 for gain in gains("")]),
-        format_interval(board.gain_over_both(pairs, name)),
-        _points([gain.macro_f1 for gain in gains(_CONTROL, at_home=True)]),
+        *(name, measured, sum(gain.points > 0 for gain in over_again)),
+        sum(gain.points > 0 for gain in over_random) if over_random else None,
+        _mean_points(over_again),
+        sum(gain.points > 0 and gain.p_rise < SIGNIFICANT for gain in over_again),
+        _mean_points(gains("")),
+        format_gain_interval(board.gain_over_both(pairs, name)),
+        _mean_points(gains(_CONTROL, at_home=True)),
     )
 
 
-_NOTHING = (not_measured("points"), format_interval(None), not_measured("points"))
-
-
-def _points(values: Sequence[float]) -> FormattedValue:
-    if not values:
-        return not_measured("points")
-    mean = statistics.mean(values)
-    return FormattedValue(f"{mean:+.2f}", {"points": mean})
+def _mean_points(gains: Sequence[Change]) -> FormattedValue | None:
+    return format_number("points", statistics.mean(gain.points for gain in gains) if gains else None)
 
 
 def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
@@ -244,10 +217,10 @@ def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-gains", "Gains in the other domain", columns, rows, _GAIN_NOTES, columns[3:])
 
 
-def _format(gain: Gain | None) -> FormattedValue:
+def _format(gain: Gain | None) -> FormattedValue | None:
     """Return a gain with its stars, which a single seed does not have."""
     shown = format_gain(gain)
-    return shown if gain is None or gain.seeds > 1 else FormattedValue(shown.text.replace("*", ""), shown.parts)
+    return replace(shown, text=shown.text.replace("*", "")) if shown and gain and gain.seeds == 1 else shown
 
 
 def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
@@ -261,8 +234,8 @@ def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
                 (
                     row_name(pair.model, name),
                     len(away),
-                    format_mean([record["macro_f1"] for record in home.values()]),
-                    *(format_mean([record[metric] for record in away.values()]) for metric in METRICS),
+                    format_row(home, "macro_f1"),
+                    *(format_row(away, metric) for metric in METRICS),
                     _format(board.gain(pair, name, _CONTROL) if name != _CONTROL else None),
                     _format(board.gain(pair, name, _RANDOM) if name != _RANDOM else None),
                     _format(board.gain(pair, name, _CONTROL, at_home=True) if name != _CONTROL else None),
@@ -300,32 +273,22 @@ def _attended(board: _Board, pair: _DomainPair, name: str) -> TableRow:
 
 
 def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
-    measures = ("comprehensiveness", "sufficiency")
-    columns = (
-        "model",
-        "trained on",
-        "tested on",
-        "row",
-        "seeds",
-        *(f"{m}{p}" for m in measures for p in ("", ", random")),
-    )
+    measures = list(product(("comprehensiveness", "sufficiency"), {"value": "", "control": ", random"}.items()))
+    names = (f"{measure}{ending}" for measure, (_, ending) in measures)
+    columns = ("model", "trained on", "tested on", "row", "seeds", *names)
     rows: list[TableRow] = []
-    for pair in pairs:
-        for name in _FAITHFUL:
-            found = gather_found(board.lookup, pair.analyses(board.scope, name, "faithfulness"))
-            judged = [
-                [each["deletion"]["attention"][measure]["aopc"][side]["mean"] for each in found.values()]
-                for measure in measures
-                for side in ("value", "control")
-            ]
-            means = [statistics.mean(values) if values else None for values in judged]
-            fields = [
-                not_measured("mean") if mean is None else FormattedValue(f"{mean:.3f}", {"mean": mean})
-                for mean in means
-            ]
-            rows.append((*pair.head, name or "plain", len(found) or None, *fields))
+    for pair, name in product(pairs, _FAITHFUL):
+        found = gather_found(board.lookup, pair.analyses(board.scope, name, "faithfulness")).values()
+        judged = [[each["deletion"]["attention"][measure] for each in found] for measure, _ in measures]
+        fields = (
+            format_number(
+                "mean", statistics.mean(each["aopc"][side]["mean"] for each in seeds) if seeds else None, ".3f"
+            )
+            for seeds, (_, (side, _)) in zip(judged, measures, strict=True)
+        )
+        rows.append((*pair.head, name or "plain", len(found) or None, *fields))
     title = "Do models rely on the words that they attend to, in the other domain?"
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, encoders=HEADLINE)
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", show, needs=_SOURCES, encoders=HEADLINE)

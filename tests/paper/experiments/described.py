@@ -26,7 +26,7 @@ def _mining(values: Mapping[str, Any]) -> Mining:
 
 
 def _training(values: Mapping[str, Any]) -> Training:
-    evidence = tuple(_mining(each) for each in values.get("evidence", ()))
+    (evidence,) = map(_mining, values["evidence"]) if "evidence" in values else (None,)
     known = {name: value for name, value in values.items() if name in ("method", "rounds", "above")}
     return Training(_place(values), evidence=evidence, settings=_settings(values), **known)
 

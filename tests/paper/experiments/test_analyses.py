@@ -12,7 +12,7 @@ import pytest
 import torch
 from tests.mining.toys import scripted
 from tests.models.encoders import tiny_encoder
-from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.experiments.rooms import marked_resources, write_opinion_words
 from torch import nn
 
 from paper.experiments.analyses import (
@@ -28,11 +28,9 @@ from paper.experiments.analyses import (
 )
 from paper.experiments.cells import Analysis, Mining, Place, Training, settings
 from paper.experiments.ledger import Ledger
-from paper.experiments.resources import Resources
 from paper.experiments.schedule import CellSchedule, open_pool
 from paper.experiments.workspace import Workspace
 from pssa import models
-from pssa.data import read
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.opinion_words import OpinionWords, read_opinion_words
@@ -69,20 +67,6 @@ def subject(train: Corpus, test: Corpus, model: Classifier, opinion_rows: Opinio
 def opinion_rows(folder: Path, given: Corpus, *marked: Sequence[str]) -> OpinionWords:
     """A row for each sentence, in which these words are marked."""
     return read_opinion_words(write_opinion_words(folder / "words.tsv", given, *marked))
-
-
-def write_opinion_words(path: Path, given: Corpus, *marked: Sequence[str]) -> Path:
-    """The same as a file."""
-    lines = ["s_id\tsentence\ttarget_tags\topinion_words_tags"]
-    for example, words in zip(given, marked, strict=True):
-        aspect = [place in range(*example.aspect) for place in range(len(example.words))]
-        tags = (
-            " ".join(f"{word}\\{'B' if mark else 'O'}" for word, mark in zip(example.words, marks, strict=True))
-            for marks in (aspect, [word in words for word in example.words])
-        )
-        lines.append("\t".join(["1", " ".join(example.words), *tags]))
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
 
 
 class ByWord(nn.Module):
@@ -252,7 +236,8 @@ def test_a_model_without_evidence_cannot_be_looked_at() -> None:
 
 PLACE = Place("laptop", "memnet", 0)
 PLAIN = Training(PLACE)
-SUPERVISED = Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(iterations=2)),))
+MINED = Mining(PLACE, "pg-as", settings(iterations=2))
+SUPERVISED = Training(PLACE, evidence=MINED)
 ANALYSED = {
     "agreement": Analysis(PLAIN, "agreement"),
     "faithfulness": Analysis(PLAIN, "faithfulness", settings(limit=15)),
@@ -260,19 +245,6 @@ ANALYSED = {
     "heat": Analysis(PLAIN, "heat", settings(test=(1, 2), train=(3,))),
     "attention": Analysis(SUPERVISED, "round_attention"),
 }
-
-
-def marked_resources(folder: Path) -> Resources:
-    """Tiny resources in which the last word but the full stop of every sentence is marked."""
-    resources = tiny_resources(folder)
-    source = resources.sources["laptop"]
-    words = folder / "opinion_words"
-    words.mkdir()
-    for part in ("train", "test"):
-        corpus = read(getattr(source, part))
-        marked = [[word for word in example.words if word.isalpha()][-1:] for example in corpus]
-        write_opinion_words(words / f"{part}.tsv", corpus, *marked)
-    return replace(resources, sources={"laptop": replace(source, opinion_words=words)})
 
 
 def test_an_unknown_analysis_is_refused() -> None:
@@ -285,12 +257,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("looks")
     workspace = Workspace(folder / "out", marked_resources(folder))
     with Ledger.open(folder / "out" / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        outcome = CellSchedule(workspace, ledger).execute([*ANALYSED.values(), *SUPERVISED.evidence], pool)
+        outcome = CellSchedule(workspace, ledger).execute([*ANALYSED.values(), MINED], pool)
         assert not outcome.failures
     # As a later process reads it.
     ledger = Ledger.read(folder / "out" / "cells.jsonl")
     records = {name: ledger.find(workspace.key(look)) for name, look in ANALYSED.items()}
-    mined = ledger.find(workspace.key(SUPERVISED.evidence[0]))
+    mined = ledger.find(workspace.key(MINED))
     assert mined is not None
     return {name: record["found"] for name, record in records.items() if record} | {"mined": mined}
 

@@ -27,11 +27,11 @@ AGREED = Mining(HERE, "consensus")
 CELLS: dict[str, Cell] = {
     "baseline": Training(HERE),
     "mining": Mining(HERE, "pg-as"),
-    "rounds": Training(HERE, evidence=(Mining(HERE, "pg-as"),)),
+    "rounds": Training(HERE, evidence=Mining(HERE, "pg-as")),
     "consensus": AGREED,
     "human": Mining(HERE, "human"),
-    "supervised": Training(HERE, evidence=(AGREED,)),
-    "look": Analysis(Training(HERE, evidence=(AGREED,)), "heat"),
+    "supervised": Training(HERE, evidence=AGREED),
+    "look": Analysis(Training(HERE, evidence=AGREED), "heat"),
 }
 
 

@@ -9,7 +9,16 @@ import pytest
 from tests.paper.experiments.rooms import tiny_resources
 
 from paper.experiments.cells import Place
-from paper.experiments.comparison import RunPair, average, chance_of_no_gain, compare, other_tests, stars
+from paper.experiments.comparison import (
+    Change,
+    Resampling,
+    Row,
+    average,
+    gold_labels,
+    other_tests,
+    other_trainings,
+    stars,
+)
 from paper.experiments.resources import Scope
 from paper.studies.exhibit import format_mean
 
@@ -22,11 +31,12 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_single_value_has_no_spread() -> None:
-    several, one, none = format_mean([0.5, 0.7]), format_mean([0.5], "+"), format_mean([])
-    assert (several.text, one.text, none.text) == ("60.00 ± 14.14", "+50.00", "")
+    several, one = format_mean([0.5, 0.7]), format_mean([0.5], "+")
+    assert several is not None
+    assert one is not None
+    assert (several.text, one.text, format_mean([])) == ("60.00 ± 14.14", "+50.00", None)
     assert several.parts == {"mean": pytest.approx(60.0), "spread": pytest.approx(14.1421356)}
     assert one.parts == {"mean": 50.0, "spread": None}
-    assert none.parts == {"mean": None, "spread": None}
 
 
 def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -> None:
@@ -36,24 +46,19 @@ def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -
     # One label of four is wrong in the other row.
     other = "".join(str((int(digit) + 1) % 3) if place % 4 == 0 else digit for place, digit in enumerate(gold))
     ours, theirs = ({seed: {"predicted": told, "labels": LABELS} for seed in (0, 1)} for told in (gold, other))
-    gain = compare(scope, Place("laptop", "memnet", 0), ours, theirs)
-    assert gain is not None
-    assert gain.accuracy == pytest.approx(25.0)
-    assert gain.seeds == 2
-    assert stars(gain.p_accuracy) == "**"
-    over_seeds = average(scope, [(Place("laptop", "memnet", 0), ours, theirs)])
-    assert over_seeds is not None
-    assert (over_seeds.accuracy, stars(over_seeds.p_accuracy)) == (gain.accuracy, "**")
-    back = compare(scope, Place("laptop", "memnet", 0), theirs, ours)
-    assert back is not None
-    assert back.p_accuracy == pytest.approx(1.0, abs=0.01)
+    labels = gold_labels(scope, "laptop")
+    for resampling in (other_tests, other_trainings):
+        gain, back = average([(labels, ours, theirs)], resampling), average([(labels, theirs, ours)], resampling)
+        assert gain is not None
+        assert back is not None
+        assert (gain.accuracy.points, gain.seeds, gain.places) == pytest.approx((25.0, 2, 1))
+        assert stars(gain.accuracy.p_rise) == "**"
+        assert back.accuracy.p_rise == gain.accuracy.p_fall == pytest.approx(1.0, abs=0.01)
 
 
-def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
-    row = {0: {"predicted": "0", "labels": LABELS}}
-    scope, place = Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0)
-    assert compare(scope, place, row, {1: row[0]}) is None
-    assert average(scope, [(place, row, {1: row[0]})]) is None
+def test_rows_without_a_common_seed_are_not_compared() -> None:
+    record = {"predicted": "0", "labels": LABELS}
+    assert average([(["positive"], {0: record}, {1: record})]) is None
 
 
 @pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])
@@ -66,46 +71,64 @@ WRONG = [LABELS[(LABELS.index(label) + 1) % 3] for label in GOLD]
 HALF = [*WRONG[:60], *GOLD[60:]]
 
 
-def contest(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> RunPair:
-    return RunPair(GOLD, ours, theirs, LABELS)
+def row_of(runs: Sequence[Sequence[str]]) -> Row:
+    return {
+        seed: {"predicted": [LABELS.index(label) for label in run], "labels": LABELS} for seed, run in enumerate(runs)
+    }
+
+
+Contest = tuple[Sequence[str], Row, Row | tuple[Row, ...]]
+
+
+def contest(ours: Sequence[Sequence[str]], *theirs: Sequence[Sequence[str]]) -> Contest:
+    return GOLD, row_of(ours), tuple(map(row_of, theirs))
+
+
+def changes(*pairs: Contest, resampling: Resampling = other_trainings) -> tuple[Change, Change]:
+    gain = average(pairs, resampling)
+    assert gain is not None
+    return gain.accuracy, gain.macro_f1
+
+
+def chances(*pairs: Contest, resampling: Resampling = other_trainings) -> list[float]:
+    return [change.p_rise for change in changes(*pairs, resampling=resampling)]
 
 
 def test_what_is_always_better_has_no_chance_of_no_gain() -> None:
-    assert chance_of_no_gain([contest([GOLD, GOLD], [WRONG, WRONG])]) == (0.0, 0.0)
-    assert chance_of_no_gain([contest([WRONG, WRONG], [GOLD, GOLD])]) == (1.0, 1.0)
+    assert chances(contest([GOLD, GOLD], [WRONG, WRONG])) == [0.0, 0.0]
+    assert chances(contest([WRONG, WRONG], [GOLD, GOLD])) == [1.0, 1.0]
 
 
 def test_a_gain_of_one_seed_of_three_is_chance_where_seeds_are_drawn() -> None:
     # No resample of instances hides it, but those of the seeds do that leave the one out: (2/3)^3 of them.
     lucky = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
-    assert all(abs(chance - 8 / 27) < 0.05 for chance in chance_of_no_gain([lucky]))
-    assert chance_of_no_gain([lucky], other_tests) == (0.0, 0.0)
+    assert all(abs(chance - 8 / 27) < 0.05 for chance in chances(lucky))
+    assert chances(lucky, resampling=other_tests) == [0.0, 0.0]
 
 
 def test_a_loss_on_one_test_set_can_outweigh_a_gain_on_another() -> None:
     gain, loss = contest([GOLD], [HALF]), contest([WRONG], [GOLD])
-    assert chance_of_no_gain([gain]) == (0.0, 0.0)
-    assert chance_of_no_gain([gain, loss]) == (1.0, 1.0)
-    assert chance_of_no_gain([contest([GOLD], [WRONG]), contest([HALF], [GOLD])]) == (0.0, 0.0)
+    assert chances(gain) == [0.0, 0.0]
+    assert chances(gain, loss) == [1.0, 1.0]
+    assert chances(contest([GOLD], [WRONG]), contest([HALF], [GOLD])) == [0.0, 0.0]
 
 
 def test_test_sets_are_drawn_apart_from_each_other() -> None:
     # Each set's gain hangs on one seed of three; no gain at all takes resamples of both that leave it out: (8/27)^2 of them.
     uncertain = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
-    found = chance_of_no_gain([uncertain, uncertain])
-    assert all(abs(chance - (8 / 27) ** 2) < 0.05 for chance in found)
+    assert all(abs(chance - (8 / 27) ** 2) < 0.05 for chance in chances(uncertain, uncertain))
 
 
 def test_seeds_of_several_controls_are_drawn_apart_from_ours() -> None:
     # In pairs, every seed gains the same; drawn apart, a resample may have our worst seeds and the best of the controls.
     ours, theirs = [GOLD, HALF, WRONG], [HALF, WRONG, WRONG]
-    paired, apart = RunPair(GOLD, ours, theirs, LABELS), RunPair(GOLD, ours, theirs * 2, LABELS, n_seeds=3)
-    assert paired.observed == apart.observed
-    assert chance_of_no_gain([paired])[0] < 0.05 < chance_of_no_gain([apart])[0]
+    (paired, _), (apart, _) = changes(contest(ours, theirs)), changes(contest(ours, theirs, theirs))
+    assert paired.points == apart.points
+    assert paired.p_rise < 0.05 < apart.p_rise
 
 
 def test_models_on_one_test_set_share_its_resamples() -> None:
     # Each gains on a half of the instances and loses on the other: on the same resample one makes up for the other.
     other = [*GOLD[:60], *WRONG[60:]]
-    mean = other_tests([contest([HALF], [GOLD]), contest([other], [GOLD])])[0]
-    assert mean.std() == pytest.approx(0.0, abs=1e-9)
+    mean, _ = changes(contest([HALF], [GOLD]), contest([other], [GOLD]), resampling=other_tests)
+    assert (mean.low, mean.high) == pytest.approx((mean.points, mean.points))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from paper.experiments.mining_stats import common_words, describe_evidence
+from paper.experiments.mining_stats import describe_evidence
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.example import Corpus, Example
 
@@ -30,8 +30,8 @@ def finding(word: int, kind: str = "active", iteration: int = 1, score: float = 
     return Finding(word, kind, iteration, 0.5, score, "positive", "positive")
 
 
-def evidence(*lookup: Sequence[Finding], method: str = "pg-as") -> Evidence:
-    header = Header("memnet", "gradient", 3.0, 2, CORPUS.hash(), 0, method)
+def evidence(*lookup: Sequence[Finding]) -> Evidence:
+    header = Header("memnet", "gradient", 3.0, 2, CORPUS.hash(), 0, "pg-as")
     return Evidence.from_findings(header, CORPUS, lookup)
 
 
@@ -93,11 +93,3 @@ def test_chance_and_nearness_need_no_model() -> None:
         "positive": {"instances": 1, "random": 0.4, "nearest": 0.0},
         "negative": {"instances": 1, "random": pytest.approx(1 / 3), "nearest": 0.5},
     }
-
-
-def test_common_words_are_of_the_same_kind() -> None:
-    first = evidence((finding(3), finding(4)), (finding(2),), (finding(1),))
-    second = evidence((finding(4), finding(5)), (finding(2, "misleading"),), (finding(1),), method="aw-as")
-    common = common_words(first, second)
-    assert [[found.word for found in each.findings] for each in common.examples] == [[4], [], [1]]
-    assert common.header.edits[-1] == "words that aw-as found too"

@@ -9,7 +9,6 @@ import re
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,8 @@ from paper.experiments.cells import Analysis, Cell, Place, Training
 from paper.experiments.ledger import Ledger, Record
 from paper.experiments.provenance import (
     Environment,
-    Provenance,
     contributions,
+    describe_call,
     device_name,
     files_read,
     is_from_this_code,
@@ -38,17 +37,13 @@ def _nothing_remembered() -> None:
     commit.cache_clear()
 
 
-def contribution(by: Environment, cells: int, seconds: float) -> dict[str, Any]:
-    return {**asdict(by), "cells": cells, "seconds": seconds}
-
-
 def record(sources: str | None, seconds: float = 1.0) -> Record:
     made = {} if sources is None else {"made": {"sources": sources, "commit": None, "torch": "2.9", "device": "a GPU"}}
     return {"key": f"k{sources}{seconds}", "cell": {}, "seconds": seconds, **made}
 
 
 def test_the_sentence_names_libraries_only_if_they_computed_something() -> None:
-    made, shown = (Provenance("paper x", MAKER, {}, range(1), executed).sentence() for executed in (True, False))
+    made, shown = (describe_call("paper x", is_executed, 1) for is_executed in (True, False))
     assert made.startswith(f"Made by `paper x`, pssa {__version__}, python {platform.python_version()}")
     assert made.endswith("; 1 seed at most.")
     assert shown == f"Shown by `paper x`, pssa {__version__}; 1 seed at most."
@@ -56,8 +51,7 @@ def test_the_sentence_names_libraries_only_if_they_computed_something() -> None:
 
 def test_nothing_tells_who_or_where() -> None:
     maker = this_environment(device_name("cpu"))
-    said = Provenance("paper x", maker, {}, range(1), True).sentence()
-    told = json.dumps([asdict(maker), contribution(maker, 1, 1.0), said])
+    told = json.dumps([asdict(maker), describe_call("paper x", True, 1)])
     # Short names such as `root` and `vm` could be part of a word, or of a digest.
     assert not re.search(rf"\b{re.escape(platform.node())}\b", told)
     assert str(Path.home()) not in told
@@ -66,24 +60,21 @@ def test_nothing_tells_who_or_where() -> None:
 
 
 def test_outcomes_are_counted_by_who_made_them() -> None:
-    found = contributions([record("abc", 1.0), record(None, 2.0), record("abc", 0.5)])
-    assert [(share["sources"], share["cells"], share["seconds"]) for share in found] == [
-        ("abc", 2, 1.5),
-        ("unknown", 1, 2.0),
-    ]
+    found = contributions([record("abc"), record(None), record("abc")], {})
+    assert [(share.by.sources, share.cells) for share in found] == [("abc", 2), ("unknown", 1)]
 
 
 def test_records_say_when_they_were_finished_and_old_ones_do_not() -> None:
     days = ("2026-11-03T23:59:59Z", "2026-11-02T00:00:00Z")
-    made = contributions([*({**record("abc"), "finished": day} for day in days), record("abc"), record("def")])
-    assert [(each["first_day"], each["last_day"]) for each in made] == [("2026-11-02", "2026-11-03"), (None, None)]
+    made = contributions([*({**record("abc"), "finished": day} for day in days), record("abc"), record("def")], {})
+    assert [each.days for each in made] == [("2026-11-02", "2026-11-03"), ()]
 
 
 def test_a_commit_that_the_history_knows_is_filled_in() -> None:
     known = {**record("def"), "made": asdict(MAKER)}
     assert sources_without_commit([record("abc"), record(None), known]) == {"abc"}
     made = contributions([record("abc"), known], {"abc": "decade", "def": "other"})
-    assert {each["sources"]: each["commit"] for each in made} == {"abc": "decade"}
+    assert {each.by.sources: each.by.commit for each in made} == {"abc": "decade"}
 
 
 def test_files_that_were_read_have_the_names_of_the_data_sets() -> None:

@@ -29,6 +29,16 @@ def test_data_sets_are_found_by_their_folders(tmp_path: Path) -> None:
     assert not found.can_train("bertabsa")
 
 
+def test_workers_elsewhere_are_given_whole_paths_and_the_same_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = tiny_resources(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = Resources.find(Path("data"), Path("vectors.txt"), "data")
+    assert (found.sources, found.vectors, found.encoder) == (tiny.sources, tiny.vectors, tmp_path / "data")
+    assert replace(found, settings=tiny.settings).key(Training(HERE)) == tiny.key(Training(HERE))
+
+
 @pytest.mark.parametrize(("data", "vectors", "said"), [("no", None, "not a folder"), ("", "no.txt", "does not exist")])
 def test_what_is_not_there_is_named(tmp_path: Path, data: str, vectors: str | None, said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -179,14 +189,14 @@ def test_sweeps_start_from_the_small_encoder_and_word_vectors_stay(tmp_path: Pat
     for name in ("large", "small"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(name)
-    resources = resources.with_encoder(tmp_path / "large").with_small_encoder(tmp_path / "small")
+    resources = replace(resources, encoder=tmp_path / "large", small_encoder=tmp_path / "small")
     scope = Scope(resources, seeds=5, encoder_seeds=2, prefers_small=True)
     assert [place.small_encoder for place in scope.places("memnet", "laptop")] == [False] * 5
     assert [place.small_encoder for place in scope.places("bertabsa", "laptop")] == [True] * 2
     large, small = Place("laptop", "bertabsa", 0), scope.places("bertabsa", "laptop")[0]
     assert resources.settings_in(small)["encoder"] == str(tmp_path / "small")
     assert resources.files_of(Training(small))["encoder"] != resources.files_of(Training(large))["encoder"]
-    without = replace(scope, resources=resources.with_small_encoder(None))
+    without = replace(scope, resources=replace(resources, small_encoder=None))
     assert without.places("bertabsa", "laptop") == (large, replace(large, seed=1))
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.experiments.rooms import StandIn, tiny_resources
 
 from paper.experiments import schedule
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from paper.experiments.ledger import Ledger, Record
 from paper.experiments.provenance import Environment
-from paper.experiments.schedule import CellSchedule, open_pool, plan
+from paper.experiments.schedule import CellSchedule, ScheduleResult, open_pool, plan
 from paper.experiments.work import CellJob, execute_cell
 from paper.experiments.workspace import Workspace
 from pssa.errors import InputError
@@ -25,58 +26,7 @@ from pssa.execution import WorkerLost, WorkerPool
 HERE = Place("laptop", "memnet", 0)
 BASE = Training(HERE)
 AW, PG = Mining(HERE, "aw-as"), Mining(HERE, "pg-as")
-FINAL = Training(HERE, evidence=(AW,))
-
-
-class Recorder(WorkerPool):
-    """An engine that notes jobs, leaves the files of a real one, and fails where it is told to."""
-
-    def __init__(self, workers: int = 2, failing: tuple[Cell, ...] = (), epochs: int = 7) -> None:
-        super().__init__(workers)
-        self.failing, self.epochs = failing, epochs
-        self.jobs: list[CellJob] = []
-
-    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        (job,) = arguments
-        self.jobs.append(job)
-        future: Future[Record] = Future()
-        if job.cell in self.failing:
-            future.set_exception(ValueError("no luck"))
-            return future
-        if isinstance(job.cell, Mining):
-            job.workspace.evidence(job.cell).parent.mkdir(parents=True, exist_ok=True)
-            job.workspace.evidence(job.cell).write_text("")
-        if job.keep_weights:
-            job.workspace.weights(job.cell).mkdir(parents=True)
-            (job.workspace.weights(job.cell) / "model.safetensors").write_text("")
-        future.set_result({"key": job.key, "epochs": self.epochs})
-        return future
-
-    def close(self, now: bool = False) -> None:
-        pass
-
-    @property
-    def cells(self) -> list[Cell]:
-        return [job.cell for job in self.jobs]
-
-
-class Open(Recorder):
-    """An engine whose jobs are not over at once; it notes how many others were at work when each began."""
-
-    def __init__(self, workers: int = 2) -> None:
-        super().__init__(workers)
-        self.futures: list[Future[Record]] = []
-        self.beside: list[int] = []
-
-    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        (job,) = arguments
-        self.jobs.append(job)
-        self.beside.append(sum(not future.done() for future in self.futures))
-        self.futures.append(Future())
-        return self.futures[-1]
-
-    def finish(self, job: CellJob, future: Future[Record]) -> None:
-        future.set_result({"key": job.key, "epochs": self.epochs})
+FINAL = Training(HERE, evidence=AW)
 
 
 @pytest.fixture
@@ -90,106 +40,105 @@ def ledger(room: Workspace) -> Iterator[Ledger]:
         yield ledger
 
 
+def execute(room: Workspace, ledger: Ledger, *cells: Cell, by: Environment | None = None) -> ScheduleResult:
+    return CellSchedule(room, ledger, by).execute(cells, WorkerPool(2))
+
+
 def test_needs_come_first_and_are_shared(room: Workspace, ledger: Ledger) -> None:
-    active = Training(HERE, evidence=(AW,), settings=settings(words="active"))
+    active = Training(HERE, evidence=AW, settings=settings(words="active"))
     order = plan([FINAL, active], room, ledger)
     assert sorted(order, key=str) == sorted([BASE, AW, FINAL, active], key=str)
     assert order.index(BASE) < order.index(AW) < min(order.index(FINAL), order.index(active))
 
 
-def test_what_the_ledger_has_is_not_done_again(room: Workspace, ledger: Ledger) -> None:
-    CellSchedule(room, ledger).execute([FINAL], Recorder())
-    engine = Recorder()
-    outcome = CellSchedule(room, ledger).execute([FINAL, BASE], engine)
-    assert engine.jobs == []
-    assert (outcome.done, outcome.reused) == (0, 2)
+def test_what_the_ledger_has_is_not_done_again(room: Workspace, ledger: Ledger, stand_in: StandIn) -> None:
+    execute(room, ledger, FINAL)
+    stand_in.jobs.clear()
+    outcome = execute(room, ledger, FINAL, BASE)
+    assert (stand_in.jobs, outcome.done, outcome.reused) == ([], 0, 2)
 
 
-def test_parameters_are_kept_while_somebody_needs_them(room: Workspace, ledger: Ledger) -> None:
-    engine = Recorder(workers=1)
-    CellSchedule(room, ledger).execute([FINAL, Training(HERE, evidence=(PG,))], engine)
-    assert {job.cell: job.keep_weights for job in engine.jobs}[BASE]
+def test_parameters_are_kept_while_somebody_needs_them(room: Workspace, ledger: Ledger, stand_in: StandIn) -> None:
+    execute(room, ledger, FINAL, Training(HERE, evidence=PG))
+    assert {job.cell: job.keep_weights for job in stand_in.jobs}[BASE]
     assert not room.has_weights(BASE)
 
 
 def test_a_baseline_whose_parameters_are_gone_is_trained_again_for_a_new_mining(
-    room: Workspace, ledger: Ledger
+    room: Workspace, ledger: Ledger, stand_in: StandIn
 ) -> None:
-    CellSchedule(room, ledger).execute([FINAL], Recorder())
-    engine = Recorder(epochs=8)
-    CellSchedule(room, ledger).execute([PG, FINAL], engine)
-    assert engine.cells == [BASE, PG]
+    stand_in.epochs = 7
+    execute(room, ledger, FINAL)
+    stand_in.jobs.clear()
+    stand_in.epochs = 8
+    execute(room, ledger, PG, FINAL)
     # As long as the first time, and the outcome that others were compared with stays.
-    assert [job.epochs for job in engine.jobs] == [7, 7]
+    assert [(job.cell, job.epochs) for job in stand_in.jobs] == [(BASE, 7), (PG, 7)]
     assert (ledger.find(room.key(BASE)) or {})["epochs"] == 7
 
 
-def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Workspace, ledger: Ledger) -> None:
-    CellSchedule(room, ledger).execute([FINAL], Recorder())
+def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(
+    room: Workspace, ledger: Ledger, stand_in: StandIn
+) -> None:
+    execute(room, ledger, FINAL)
     room.evidence(AW).unlink()
     assert plan([FINAL, AW], room, ledger) == []
-    assert AW in plan([Training(HERE, evidence=(AW,), rounds=1)], room, ledger)
+    assert AW in plan([Training(HERE, evidence=AW, rounds=1)], room, ledger)
 
 
-def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, ledger: Ledger) -> None:
-    look = Analysis(BASE, "trust")
-    outcome = CellSchedule(room, ledger).execute([FINAL, look], Recorder(failing=(AW,)))
-    assert outcome.failures == {AW: "ValueError: no luck", FINAL: "needs laptop memnet seed 0 mine aw-as, which failed"}
+def test_a_failure_is_told_with_what_it_stops_and_others_go_on(
+    room: Workspace, ledger: Ledger, stand_in: StandIn
+) -> None:
+    look, name = Analysis(BASE, "trust"), "laptop memnet seed 0 mine aw-as"
+    stand_in.failing = {name: ValueError("no luck")}
+    outcome = execute(room, ledger, FINAL, look)
+    assert outcome.failures == {AW: "ValueError: no luck", FINAL: f"needs {name}, which failed"}
     assert ledger.find(room.key(look)) is not None
     assert ledger.find(room.key(FINAL)) is None
 
 
 def test_what_is_lost_with_a_process_is_tried_once_more_alone(room: Workspace, ledger: Ledger) -> None:
-    class Killed(Open):
+    class Killed(WorkerPool):
+        """Two jobs are lost together; every later one is done a little later."""
+
+        def __init__(self) -> None:
+            super().__init__(2)
+            self.jobs: list[CellJob] = []
+            self.futures: list[Future[Any]] = []
+
         def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-            (job,) = arguments
-            waiting = super().submit(function, job)
-            if len(self.jobs) == 2:
-                # A process of the pool is gone, and with it the jobs of all.
-                for future in self.futures:
-                    future.set_exception(WorkerLost())
-            elif len(self.jobs) > 2:
-                self.finish(job, waiting)
-            return waiting
-
-    others = [Training(Place("laptop", "memnet", seed)) for seed in (1, 2)]
-    engine = Killed()
-    assert CellSchedule(room, ledger).execute([BASE, *others], engine).failures == {}
-    assert sorted(engine.cells, key=str) == sorted([BASE, BASE, others[0], others[0], others[1]], key=str)
-    assert max(engine.beside[2:]) == 0
-
-
-def test_what_is_lost_twice_has_failed(room: Workspace, ledger: Ledger) -> None:
-    class Killed(Recorder):
-        def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+            future: Future[Any] = Future()
             (job,) = arguments
             self.jobs.append(job)
-            future: Future[Record] = Future()
-            future.set_exception(WorkerLost())
+            if len(self.jobs) > 2:
+                assert all(each.done() for each in self.futures)  # it runs alone
+                threading.Timer(0.05, future.set_result, [{"key": job.key, "epochs": 2}]).start()
+            self.futures.append(future)
+            if len(self.jobs) == 2:
+                for each in self.futures:
+                    each.set_exception(WorkerLost())
             return future
 
-    engine = Killed()
-    (reason,) = CellSchedule(room, ledger).execute([BASE], engine).failures.values()
-    assert engine.cells == [BASE, BASE]
+    others = [Training(Place("laptop", "memnet", seed)) for seed in (1, 2)]
+    pool = Killed()
+    assert CellSchedule(room, ledger).execute([BASE, *others], pool).failures == {}
+    cells = [job.cell for job in pool.jobs]
+    assert sorted(cells, key=str) == sorted([BASE, BASE, others[0], others[0], others[1]], key=str)
+
+
+def test_what_is_lost_twice_has_failed(room: Workspace, ledger: Ledger, stand_in: StandIn) -> None:
+    stand_in.failing = {"laptop memnet seed 0 base": WorkerLost()}
+    (reason,) = execute(room, ledger, BASE).failures.values()
+    assert [job.cell for job in stand_in.jobs] == [BASE, BASE]
     assert "fewer workers" in reason
 
 
-def test_records_name_the_environment_that_made_them(room: Workspace, ledger: Ledger) -> None:
-    CellSchedule(room, ledger, Environment("abc", "c0ffee", "2.9", "a CPU")).execute([BASE], Recorder())
-    made = {"sources": "abc", "commit": "c0ffee", "torch": "2.9", "device": "a CPU"}
-    assert (ledger.find(room.key(BASE)) or {})["made"] == made
-
-
-def test_the_device_is_that_of_the_worker(room: Workspace, ledger: Ledger) -> None:
-    class Elsewhere(Recorder):
-        def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-            future = super().submit(function, *arguments)
-            future.result()["device"] = "its GPU"
-            return future
-
-    CellSchedule(room, ledger, Environment("abc", device="a Ray cluster")).execute([BASE], Elsewhere())
+def test_records_name_the_environment_that_made_them_and_the_device_of_the_worker(
+    room: Workspace, ledger: Ledger, stand_in: StandIn
+) -> None:
+    execute(room, ledger, BASE, by=Environment("abc", "c0ffee", "2.9", "a Ray cluster"))
     record = ledger.find(room.key(BASE)) or {}
-    assert record["made"]["device"] == "its GPU"
+    assert record["made"] == {"sources": "abc", "commit": "c0ffee", "torch": "2.9", "device": "a CPU"}
     assert "device" not in record
 
 

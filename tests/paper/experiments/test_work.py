@@ -49,7 +49,7 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(
 ) -> None:
     resources = room.resources
     mined = Mining(HERE, "aw-as", settings(**mining))
-    record, evidence = records_of(room, Training(HERE, evidence=(mined,), settings=settings(**final)), mined)
+    record, evidence = records_of(room, Training(HERE, evidence=mined, settings=settings(**final)), mined)
     source = resources.sources["laptop"]
     run = write_run(
         source.train,
@@ -117,7 +117,7 @@ def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out
 
 
 def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workspace) -> None:
-    mined = (Mining(HERE, "aw-as"),)
+    mined = Mining(HERE, "aw-as")
     without, with_it = records_of(
         room,
         Training(HERE, evidence=mined, settings=settings(gamma=0.0)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from tests.paper.experiments.rooms import tiny_resources
 from tests.paper.studies.stand_in import MORE, counting
 
 from paper.experiments.cells import Analysis, Cell, Mining, Place, Training, describe
-from paper.experiments.ledger import Ledger
+from paper.experiments.ledger import Ledger, RecordLookup
 from paper.experiments.provenance import is_from_this_code, this_environment
 from paper.experiments.resources import DataSource, Resources, Scope
-from paper.studies.exhibit import Exhibit
+from paper.studies.exhibit import Exhibit, Part
 from paper.studies.filters import Selection, choose, dry_run, missing_needs
 from pssa.errors import InputError
 
@@ -23,7 +22,7 @@ BARE = Scope(Resources({"laptop": DataSource(Path("train.txt"))}))
 
 
 def exhibit(name: str, *cells: Cell, needs: tuple[str, ...] = ()) -> Exhibit:
-    return Exhibit(name, name.title(), lambda scope: cells, lambda scope, lookup: (), needs)
+    return Exhibit(name, name.title(), lambda scope, lookup: [str(lookup(cell)) for cell in cells], needs)
 
 
 def test_exhibits_are_chosen_by_name_each_once() -> None:
@@ -59,11 +58,10 @@ def test_cells_of_all_exhibits_are_wanted_once() -> None:
 
 
 def test_an_exhibit_that_fails_to_plan_does_not_cost_the_others() -> None:
-    def cells(scope: Scope) -> Iterator[Cell]:
-        yield Training(PLACE)
+    def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
         raise KeyError("rest")
 
-    broken = Exhibit("broken", "Broken", cells, lambda scope, lookup: ())
+    broken = Exhibit("broken", "Broken", show)
     wanted = Selection.find([broken, exhibit("sound", Training(PLACE))], BARE)
     assert [found.name for found in wanted.exhibits] == ["sound"]
     assert wanted.broken == {"broken": "KeyError: 'rest'"}

@@ -34,7 +34,7 @@ def _drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exhibit(name: str = "ours") -> Exhibit:
-    return Exhibit(name, f"Exhibit {name}", lambda scope: (), lambda scope, lookup: ())
+    return Exhibit(name, f"Exhibit {name}", lambda scope, lookup: ())
 
 
 def written(folder: Path) -> set[str]:

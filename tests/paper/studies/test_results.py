@@ -60,7 +60,7 @@ def tables_of(name: str, records: dict[Cell, Record], data: Path, *, has_small: 
     small = Path("small") if has_small else None
     scope = Scope(Resources(found.sources, Path("vectors"), Path("encoder"), small_encoder=small), seeds=5)
     exhibit = exhibits.find(name)
-    for part in drop_empty_rows(exhibit.show(exhibit.encoders.within(scope), records.get)):
+    for part in drop_empty_rows(exhibit.parts(scope, records.get)):
         table = points_table(part) if isinstance(part, Figure) else part
         if isinstance(table, Table) and table.name != "parameters-settings":  # that one shows the defaults of today
             yield json.loads(json.dumps(table_values(table)))

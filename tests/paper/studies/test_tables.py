@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper.studies.exhibit import Exhibit, Figure, PlotLine, Table, Value, format_percent, format_scores, not_measured
+from paper.studies.exhibit import Exhibit, Figure, PlotLine, Table, Value, format_percent, format_scores
 from paper.studies.pages import markdown_document
 from paper.studies.tables import (
     TextTable,
@@ -100,7 +100,7 @@ def test_nothing_in_a_text_is_a_command(text: str) -> None:
 
 
 def paragraph(text: str) -> str:
-    exhibit = Exhibit("x", "X", lambda scope: (), lambda scope, lookup: ())
+    exhibit = Exhibit("x", "X", lambda scope, lookup: ())
     return markdown_document(exhibit, [text]).split("\n\n")[1].rstrip("\n")
 
 
@@ -148,17 +148,17 @@ READINGS = Table(
     (
         (format_percent(0.25, 0), "MN", format_scores((0.125, -2.0), "+"), format_scores(None)),
         (format_percent(0.5, 0), "TNet", format_scores((math.nan, 1.0)), format_scores(None)),
-        (not_measured("share"), "none", None, format_scores(None)),
+        (None, "none", None, format_scores(None)),
     ),
 )
 
 
 def test_what_a_reading_is_made_of_has_columns_of_its_own() -> None:
     assert table_csv(READINGS).splitlines() == [
-        "corpus,model,gain accuracy,gain macro-F1,paper accuracy,paper macro-F1",
-        "0.25,MN,0.125,-2.0,,",
-        "0.5,TNet,,1.0,,",
-        ",none,,,,",
+        "corpus,model,gain accuracy,gain macro-F1,paper",
+        "0.25,MN,0.125,-2.0,",
+        "0.5,TNet,,1.0,",
+        ",none,,,",
     ]
 
 

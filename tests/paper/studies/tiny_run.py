@@ -37,7 +37,7 @@ def _scores(scope: Scope, lookup: RecordLookup, cells: Iterator[Cell]) -> Table:
     rows = []
     for cell in cells:
         record = lookup(cell) or {}
-        kind = "+".join(mining.method for mining in cell.evidence) if isinstance(cell, Training) else ""
+        kind = cell.evidence.method if isinstance(cell, Training) and cell.evidence else ""
         rows.append((kind or "plain", cell.place.seed, record.get("accuracy"), record.get("predicted")))
     return Table("scores", "Scores", ("evidence", "seed", "accuracy", "predicted"), tuple(rows))
 
@@ -55,8 +55,8 @@ def show_longer(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_scores(scope, lookup, longer_cells(scope))]
 
 
-SUPERVISED = Exhibit("supervised", "Supervised", supervised_cells, show_supervised)
-LONGER = Exhibit("longer", "Longer", longer_cells, show_longer)
+SUPERVISED = Exhibit("supervised", "Supervised", show_supervised)
+LONGER = Exhibit("longer", "Longer", show_longer)
 
 
 def main(words: Sequence[str]) -> int:

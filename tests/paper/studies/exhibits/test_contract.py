@@ -45,8 +45,8 @@ def scope(tmp_path_factory: pytest.TempPathFactory) -> Scope:
 def test_its_cells_can_be_planned_and_written_down(name: str, scope: Scope) -> None:
     exhibit = exhibits.find(name)
     assert exhibit.name == name
-    cells = list(exhibit.cells(exhibit.encoders.within(scope)))
-    assert cells == list(exhibit.cells(exhibit.encoders.within(scope)))
+    cells = exhibit.cells(scope)
+    assert cells == exhibit.cells(scope)
     assert all(from_description(json.loads(json.dumps(describe(cell)))) == cell for cell in with_needs(cells))
 
 
@@ -61,7 +61,7 @@ def test_its_cells_are_those_of_the_golden(name: str, tmp_path: Path) -> None:
     sources = dict.fromkeys(DATA_SETS, source)
     full = replace(resources, sources=sources, encoder=Path("encoder"), small_encoder=Path("small"))
     exhibit = exhibits.find(name)
-    cells = dict.fromkeys(exhibit.cells(exhibit.encoders.within(Scope(full, seeds=5))))
+    cells = exhibit.cells(Scope(full, seeds=5))
     told = sorted(json.dumps(describe(cell), sort_keys=True) for cell in cells)
     counts = Counter(f"{cell.place.model} {cell.place.data}" for cell in cells)
     every = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
@@ -72,7 +72,7 @@ def test_its_cells_are_those_of_the_golden(name: str, tmp_path: Path) -> None:
 @every_exhibit
 def test_it_is_shown_before_anything_is_measured(name: str, scope: Scope) -> None:
     exhibit = exhibits.find(name)
-    parts = drop_empty_rows(exhibit.show(exhibit.encoders.within(scope), FakeLookup()))
+    parts = drop_empty_rows(exhibit.parts(scope, FakeLookup()))
     named = [part.name for part in parts if isinstance(part, Table | Figure | Picture)]
     assert len(named) == len(set(named))
     assert markdown_document(exhibit, parts).startswith(f"## {exhibit.title}\n")
@@ -88,7 +88,7 @@ def test_it_shows_the_numbers_of_the_golden(name: str, tmp_path: Path) -> None:
     source = replace(scope.resources.sources["laptop"], opinion_words=tmp_path)
     resources = replace(scope.resources, sources=dict.fromkeys(DATA_SETS, source), small_encoder=Path("small"))
     exhibit = exhibits.find(name)
-    shown = drop_empty_rows(exhibit.show(exhibit.encoders.within(replace(scope, resources=resources)), invented))
+    shown = drop_empty_rows(exhibit.parts(replace(scope, resources=resources), invented))
     named = [(f"{place} {part_name(part)}".strip(), part) for place, part in enumerate(shown)]
     found = {
         each: digest(as_numbers(part)) for each, part in named if not each.endswith("-settings")

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.paper.experiments.rooms import tiny_resources
+from tests.paper.experiments.rooms import marked_resources, tiny_resources
 from tests.paper.studies.exhibits.toys import carried_out, row_of
 
 from paper.experiments.cells import Mining, Place, Training
-from paper.experiments.resources import Resources, Scope
+from paper.experiments.resources import Scope
 from paper.studies.exhibits import correction, find
-from pssa.data import embedded
-
-
-def marked_resources(folder: Path) -> Resources:
-    """The tiny resources twice, as two domains, with marked words: the last candidate of each of the first instances."""
-    resources = tiny_resources(folder, 40)
-    words = folder / "opinion_words"
-    words.mkdir()
-    for part, instances in (("train", 40), ("test", 20)):
-        lines = ["s_id\tsentence\ttarget_tags\topinion_words_tags"]
-        for example in embedded.load(part)[:instances]:
-            last = max(example.candidates)
-            targets = ["\\B" if place in range(*example.aspect) else "\\O" for place in range(len(example.words))]
-            opinions = ["\\B" if place == last else "\\O" for place in range(len(example.words))]
-            tagged = (" ".join(map("".join, zip(example.words, tags, strict=True))) for tags in (targets, opinions))
-            lines.append("\t".join([example.id, " ".join(example.words), *tagged]))
-        (words / f"{part}.tsv").write_text("\n".join(lines) + "\n")
-    source = replace(resources.sources["laptop"], opinion_words=words)
-    return replace(resources, sources={"laptop": source, "rest": source})
 
 
 @pytest.mark.slow
@@ -51,7 +31,7 @@ def test_corrections_are_trained_and_measured_for_real(tmp_path: Path) -> None:
 def test_damaged_files_are_mined_and_trained_for_real(tmp_path: Path) -> None:
     resources = tiny_resources(tmp_path)
     place = Place("laptop", "memnet", 0, stripped=True)
-    row = Training(place, evidence=(Mining(place, "pg-as"),))
+    row = Training(place, evidence=Mining(place, "pg-as"))
     found = carried_out([row, *row.needs], resources, tmp_path / "out")
     _, table = find("strip-bug").show(Scope(resources, 1, ("memnet",)), found)
     assert row_of(table, "MN (+PG-AS)")[0] == 1

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.paper.experiments.rooms import FakeLookup
-from tests.paper.studies.readings import as_read
 
 from paper.experiments.cells import Cell
 from paper.experiments.ledger import Ledger, Record
 from paper.experiments.resources import DataSource, Resources, Scope
 from paper.experiments.schedule import CellSchedule, open_pool
 from paper.experiments.workspace import Workspace
-from paper.studies.exhibit import Table, Value
+from paper.studies.exhibit import FormattedValue, Table, Value
 from pssa.data.example import DEFAULT_LABELS
 
 GOLD = "012" * 4  # positions among the labels
@@ -50,7 +49,10 @@ ALL_OF_IT = "+66.67** / +83.33**"
 def row_of(table: object, *names: Value) -> tuple[Value, ...]:
     """The one row that begins with these names, without them, as people read it."""
     assert isinstance(table, Table)
-    (found,) = [row for row in map(as_read, table.rows) if row[: len(names)] == names]
+    shown = (
+        tuple((each.text or None) if isinstance(each, FormattedValue) else each for each in row) for row in table.rows
+    )
+    (found,) = [row for row in shown if row[: len(names)] == names]
     assert len(found) == len(table.columns)
     return found[len(names) :]
 
