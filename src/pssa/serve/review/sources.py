@@ -14,8 +14,7 @@ from pssa import models
 from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.data.io import read
-from pssa.data.read_options import ReadOptions
+from pssa.data.io import ReadOptions, read
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
 from pssa.runs.read_defaults import repeated_options
