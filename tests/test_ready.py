@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import pssa
+from pssa.cli import main
 from pssa.runs.onnx_runtime import OnnxRuntime
 from pssa.runs.run_names import starter_run
 
@@ -54,6 +55,15 @@ def test_it_answers_as_recorded_on_any_processor(recorded: Any) -> None:
 )
 def test_it_is_right_about_ordinary_reviews(text: str, right: dict[str, str]) -> None:
     assert {each.aspect: each.label for each in pssa.load("starter").predict(text)} == right
+
+
+def test_what_a_text_merely_names_is_left_out_and_neutral_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "My laptop has an Intel processor; the screen is gorgeous."
+    assert main(["try", text]) == 0
+    assert "processor is" not in capsys.readouterr().out
+    assert main(["try", text, "--mentions"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("processor is neutral")]
+    assert line.endswith("(no opinion found)")
 
 
 def test_every_answer_has_a_score_and_its_reasons_in_the_text() -> None:

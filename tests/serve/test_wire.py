@@ -8,7 +8,6 @@ import resource
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from tests.serve.conftest import Folders
 from tests.serve.live import body_of, read_all, request, serving
 from tests.serve.recorder import Recorder, batcher_of, until
 
-from pssa.serve.batcher import open_batcher
+from pssa.serve.batcher import Batcher, open_batcher
 from pssa.serve.limits import Limits
 from pssa.serve.monitoring import RareReport
 from pssa.serve.server import allow_connections, handle_loop_error
@@ -77,15 +76,43 @@ def table(n_bytes: int) -> bytes:
     return head.encode() + rows
 
 
+@pytest.fixture
+def scoring(folders: Folders) -> Batcher:
+    """A service that scores tables, and waits a second for a client to take its answer."""
+    return open_batcher([folders.first], Limits(answer_seconds=1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [table(12_000_000), HEALTH * 20_000], ids=["a table", "requests sent ahead"])
-def test_a_client_that_takes_nothing_holds_nobody_up(folders: Folders, sent: bytes) -> None:
+def test_a_client_that_takes_nothing_is_cut_off(scoring: Batcher, sent: bytes) -> None:
+    with serving(scoring) as live, live.connect() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.setblocking(False)
+        left = memoryview(sent)
+
+        def is_cut() -> bool:
+            nonlocal left
+            try:
+                left = left[connection.send(left) :] if left else left
+            except BlockingIOError:
+                pass
+            except OSError:
+                return True
+            return not live.server.server_state.connections
+
+        until(lambda: bool(live.server.server_state.connections))
+        until(is_cut)
+        assert live.ask().status_code == 200
+
+
+@pytest.mark.slow
+def test_a_client_that_takes_its_answer_in_pieces_gets_all_of_it(folders: Folders) -> None:
     with serving(open_batcher([folders.first], Limits())) as live, live.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.settimeout(1)
-        with suppress(TimeoutError):
-            connection.sendall(sent)
-        assert live.ask().status_code == 200
+        connection.sendall(table(3_000_000).replace(b"Host: a\r\n", b"Host: a\r\nConnection: close\r\n"))
+        answer = read_all(connection)
+    assert answer.endswith(b"0\r\n\r\n")
+    assert answer.count(b",screen,") == 3_000_000 // 3200
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def to_svg(
         sides = [("", now)] if before is None else [(f"{names[1]}: ", before), (f"{names[0]}: ", now)]
         for name, given in sides:
             labels = ", ".join(label + value for label, value in scores(given))
-            heading = f"{name}{given.answer.about} is {labels} (by {given.saliency})"
+            heading = f"{name}{given.answer.about} is {labels} ({given.grounds})"
             y = _add_sentence(drawn, given, room, _add_heading(drawn, heading, room, y))
             both.append(given)
         if before is not None:

@@ -64,7 +64,7 @@ def _heading(explanation: Explanation, name: str) -> Text:
     best, *others = [_one_line(label + value) for label, value in heat_map.scores(explanation)]
     rest = "".join(f", {other}" for other in others)
     aspect = (_one_line(explanation.answer.about), "bold")
-    return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")
+    return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} ({explanation.grounds})")
 
 
 def _in_colour(explanation: Explanation) -> list[Text]:

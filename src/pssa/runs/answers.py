@@ -159,6 +159,11 @@ class Explanation:
         """The words as they appear in the text."""
         return tuple(self.text[start:end] for start, end in self.spans)
 
+    @property
+    def grounds(self) -> str:
+        """What the label rests on, in words."""
+        return "no opinion found" if self.answer.is_mention else f"by {self.saliency}"
+
     @classmethod
     def of(cls, text: str, answer: Answer, saliency: str) -> Explanation:
         """Return an answer with reasons as the explanation of its sentence."""

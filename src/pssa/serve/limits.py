@@ -22,6 +22,7 @@ class Limits:
     body_bytes: int = 1 << 20  # of a request
     table_bytes: int = 16 << 20  # of a CSV
     body_seconds: int = 30  # until a body must have arrived
+    answer_seconds: int = 60  # that an answer waits for its client to take it
     columns: int = 1000  # of a CSV
     connections: int = 1000  # open at once, those that only wait included
     items: int = 64  # of a request

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pssa.errors import InputError, setting
 from pssa.serve.batcher import Batcher
@@ -26,6 +27,56 @@ _RESERVED_FILES = 100  # file descriptors for other things than connections
 _FORCED_SECONDS = 1.0  # for the last answers of a server that is forced to end
 _log = logging.getLogger(__name__)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's connection; a client that keeps an answer waiting too long loses it.
+
+    Requests that such a client has sent ahead are dropped.
+
+    :param answer_seconds: how long the service waits for the client to take an answer, all pauses together.
+    """
+
+    def __init__(self, *, answer_seconds: int, **more: Any) -> None:
+        super().__init__(**more)
+        self._answer_seconds = self._seconds_left = float(answer_seconds)
+        self._waits_since = 0.0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._is_last = False  # whether the answer that is being taken is the last one
+
+    def pause_writing(self) -> None:
+        """Wait for the client, but not for ever."""
+        super().pause_writing()
+        self._waits_since = self.loop.time()
+        self._deadline = self.loop.call_later(self._seconds_left, self.transport.abort)
+        if self.pipeline:
+            self.pipeline.clear()
+            self._is_last = True
+
+    def resume_writing(self) -> None:
+        """Go on sending."""
+        super().resume_writing()
+        self._stop_deadline()
+        is_whole = self.cycle is None or self.cycle.response_complete
+        waited = self.loop.time() - self._waits_since
+        self._seconds_left = self._answer_seconds if is_whole else self._seconds_left - waited
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request."""
+        super().on_response_complete()
+        if self._is_last:
+            self.transport.close()
+        elif not self.flow.write_paused:
+            self._seconds_left = self._answer_seconds
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
 
 
 class Server(uvicorn.Server):
@@ -39,7 +90,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                # uvicorn calls whatever stands here with the arguments of its own protocols.
+                http=cast(Any, partial(Connection, answer_seconds=batcher.limits.answer_seconds)),
                 limit_concurrency=allow_connections(batcher.limits.connections),
                 ws="none",
                 lifespan="on",
