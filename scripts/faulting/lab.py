@@ -22,7 +22,7 @@ _TINY = (
     *("--set", "dimension=12", "--set", "max_epochs=4", "--set", "patience=2"),
 )
 _SECONDS = 1200
-_SAID_ON_THE_WAY = ("pssa: warning:", "pssa: stage ", "pssa: round ")
+_SAID_ON_THE_WAY = ("pssa: warning:", "pssa: stage ", "pssa: round ", "pssa: predict:")  # the last on slow machines
 
 
 class Skipped(Exception):
