@@ -194,8 +194,9 @@ def test_an_aspect_that_seems_a_mention_is_neutral_whatever_the_words_about_it(r
     assert (water.label, water.is_mention) == ("neutral", True)
     found = replace(surer, mentions=True).start([Question(text)])()[0]  # nobody named it, so no margin
     assert [(answer.aspect, answer.label) for answer in found] == [("water", "neutral"), ("food", "positive")]
-    other = replace(even, labels=("good", "bad", "mixed"))  # no label means that there is no opinion
-    assert other.start([Question(text, ((4, 9),))])()[0][0].label == "good"
+    other = replace(stricter, labels=("good", "bad", "mixed"))  # no label means that there is no opinion
+    (water,) = other.start([Question(text, ((4, 9),))])()[0]
+    assert (water.label, water.is_mention) == ("good", False)
 
 
 def test_the_strictest_margin_of_mentions_is_chosen_that_costs_no_opinion(runtime: JointRuntime) -> None:

@@ -99,6 +99,13 @@ def test_several_members_vote_by_their_says() -> None:
     assert heavy.predict("a b", "b").label == "first"
 
 
+@pytest.mark.parametrize("ask", [Classifier.answer, Classifier.probabilities])
+def test_texts_are_no_examples(classifier: Classifier, ask: Callable[..., object]) -> None:
+    for each in (classifier, pssa.load("starter")):
+        with pytest.raises(InputError, match="one of the examples is 'a menu'"):
+            ask(each, ["a menu"])
+
+
 @pytest.mark.parametrize("model", ["memnet", "tnet", "tnet_att"])
 def test_what_lies_far_from_the_aspect_is_not_read(train_tiny: Callable[..., Path], tmp_path: Path, model: str) -> None:
     run = train_tiny(tmp_path / "run", model=model, epochs=1, **({} if model == "memnet" else {"hidden": 4}))

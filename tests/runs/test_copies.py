@@ -225,6 +225,13 @@ def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_
     assert set(hub.files("owner/model")) == {*FILES, THEIRS, "picture.png"}
 
 
+def test_a_push_beside_a_model_that_is_no_run_deletes_none_of_its_files(hub: Hub, copied_run: Path) -> None:
+    theirs = {"config.json": b"{}", "tokenizer.json": b"{}"}
+    hub.repositories["owner/other"] = Repository(branches={"main": dict(theirs)})
+    push_to_hub(copied_run, "owner/other")
+    assert theirs.items() <= hub.files("owner/other").items()
+
+
 TEXT = "The screen is great and the battery life is poor."
 
 

@@ -42,6 +42,8 @@ def test_labels_are_given_as_a_list_or_separated_by_commas(labels: Any) -> None:
 def test_unknown_names_options_and_models_are_refused() -> None:
     with pytest.raises(InputError, match="unknown setting 'xyz'; "):
         Config().updated({"xyz": 1})
+    with pytest.raises(InputError, match=r"unknown setting 'hops' of model tnet_att; it is one of memnet, .*'memnet'"):
+        Config().updated({"hops": 3})
     with pytest.raises(InputError, match="unknown option 'hidden' of model memnet"):
         Config().updated({"model": "memnet", "options.hidden": 3})
     with pytest.raises(InputError, match="unknown model 'lstm'; known: "):

@@ -129,15 +129,16 @@ class JointRuntime:
                 span = part.named[number][1] if part.named else _span_of(part.sentence, aspect)
                 start, end = span[0] + part.start, span[1] + part.start
                 values = probabilities[number].tolist()
+                label = self.labels[int(np.argmax(values))]
                 answer = Answer(
-                    self.labels[int(np.argmax(values))],
+                    label,
                     dict(zip(self.labels, values, strict=True)),
                     question.text[start:end],
                     start,
                     end,
                     score=aspect.score,
                     words=_reasons(part, weights[number]),
-                    is_mention=aspect.is_mention or bool(without[number] > 0.5),
+                    is_mention=aspect.is_mention or bool(label == NEUTRAL and without[number] > 0.5),
                 )
                 if part.named:
                     named[part.question][part.named[number][0]] = answer

@@ -194,6 +194,17 @@ def sentence_of(text: str, aspect: Span) -> Span:
     return next(inside, (0, len(text)))
 
 
+def require_examples(given: Sequence[Example]) -> None:
+    """Refuse what is no example, such as a text.
+
+    :raises InputError: for the first that is none.
+    """
+    for each in given:
+        if not isinstance(each, Example):
+            expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
+            raise InputError(f"one of the examples is {shorten(each)}; {expected}")
+
+
 def examples_of(question: Question) -> list[tuple[Example, int]]:
     """Return the instance to judge of each aspect of a question, and where its sentence begins in the text.
 

@@ -31,6 +31,7 @@ from pssa.runs.answers import (
     Question,
     Runtime,
     examples_of,
+    require_examples,
     sentence_of,
     with_found,
 )
@@ -193,6 +194,7 @@ class Classifier:
 
     def answer(self, examples: Sequence[Example], batch_size: int | None = None, reasons: bool = False) -> list[Answer]:
         """Return the answers in the order of the examples, which a model in torch judges as they are; see `start`."""
+        require_examples(examples)
         if (runtime := self.runtime.in_torch) is None:
             asked = [Question(example.text, (example.aspect_chars,), example.spans) for example in examples]
             return [answer for (answer,) in self.start(asked, batch_size=batch_size, reasons=reasons)()]
@@ -238,6 +240,7 @@ class Classifier:
         if self.runtime.in_torch is not None:
             found: npt.NDArray[np.float32] = self.runtime.in_torch.probabilities(examples, batch_size).numpy()
             return found
+        require_examples(examples)
         answers = self.runtime.start([Question(each.text, (each.aspect_chars,), each.spans) for each in examples])()
         rows = [[answer.probabilities[label] for label in self.labels] for (answer,) in answers]
         return np.array(rows, np.float32).reshape(-1, len(self.labels))

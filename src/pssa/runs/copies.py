@@ -159,6 +159,8 @@ def push_to_hub(
         card = contents["README.md"]
         contents["README.md"] = _card(card if isinstance(card, str) else card.read_text("utf-8"), repo_id)
         there = api.list_repo_files(repo_id, revision=revision)
+        if "model.json" not in there:  # no run: files such as config.json are those of another model
+            there = []
         changes = [hub.CommitOperationDelete(name) for name in there if is_portable(name) and name not in contents]
         changes += [
             hub.CommitOperationAdd(name, content.encode() if isinstance(content, str) else content)

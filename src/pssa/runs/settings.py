@@ -296,6 +296,9 @@ class Config(Section):
 
     def _unknown(self, name: str) -> InputError:
         """Return the error for an unknown name, with the nearest one that is known."""
+        if takers := _models_with(name):
+            others = f"unknown setting {shorten(name)} of model {self.model}; it is one of {' and '.join(takers)}"
+            return InputError(f"{others}, so add {setting('model', takers[0])}, or leave it out")
         known = [full for full in self.flat() if not full.startswith("options.")]
         known += [f"options.{key}" for key in _option_defaults(self.model)]
         keys = {full.rpartition(".")[2]: full for full in known}
@@ -304,7 +307,8 @@ class Config(Section):
         # Python needs another name for an option such as --from, which is often written from_.
         meant = by_option.get(last.strip("_")) or nearest_name(last, keys)
         if not meant:
-            return InputError(f"unknown setting {shorten(name)}; print(pssa.Config().to_toml()) lists those that exist")
+            listed = setting("print(pssa.Config().to_toml())", option="docs/reference/configuration.md")
+            return InputError(f"unknown setting {shorten(name)}; {listed} lists those that exist")
         return InputError(f"unknown setting {shorten(name)}; did you mean {keys[meant] if '.' in name else meant}?")
 
     def flat(self) -> dict[str, Any]:
@@ -425,6 +429,12 @@ def _option_defaults(model: str) -> dict[str, Any]:
     from pssa import models
 
     return models.option_defaults(model)
+
+
+def _models_with(option: str) -> list[str]:
+    from pssa import models
+
+    return [name for name in models.names() if option in models.option_defaults(name)]
 
 
 def flatten(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pssa.evaluation.calibration import scale
 from pssa.evaluation.predict import Encoder, predict_logits, start_logits
 from pssa.models import IndexedCorpus
 from pssa.models._plain_tokenizer import ReadPieces
-from pssa.runs.answers import Answer, Question, Word, examples_of
+from pssa.runs.answers import Answer, Question, Word, examples_of, require_examples
 from pssa.runs.devices import computes_bfloat16
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 from pssa.training.graphs import RecordedEncoder
@@ -110,6 +110,7 @@ class TorchRuntime:
 
         :param read: what `featurizer.read` returned for the examples, if it was called before.
         """
+        require_examples(examples)
         return self.featurizer.index(self.featurizer.cut(examples), self.labels, read)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
