@@ -207,8 +207,11 @@ def test_the_strictest_margin_of_mentions_is_chosen_that_costs_no_opinion(runtim
     mentions = reviews("water", "here", "neutral")
     assert choose_decoding(runtime, [opinions], mentions).mention_margin == 2
     assert choose_decoding(runtime, [opinions]).mention_margin is None  # nothing to learn it from
+    started = replace(runtime, decoding=Decoding(mention_margin=4.5))
+    assert choose_decoding(started, [opinions]).mention_margin == 4.5  # that of the start, which costs nothing here
     costly = reviews("water", "good", "positive") + reviews("water", "bad", "negative")
     assert choose_decoding(runtime, [costly], costly).mention_margin is None
+    assert choose_decoding(started, [costly]).mention_margin is None
 
 
 def test_a_sentence_is_read_once_whatever_it_stands_beside() -> None:

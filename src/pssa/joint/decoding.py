@@ -27,13 +27,15 @@ def choose_decoding(
 ) -> Decoding:
     """Return the settings with the best mean scores over groups of held-out reviews, such as domains.
 
+    :param runtime: with the settings of the model from which the training started.
     :param mentions: reviews whose annotators marked aspects without an opinion too.
     """
+    margins = _MARGINS if mentions else (runtime.decoding.mention_margin,)
     runtime = replace(runtime, decoding=Decoding())
     outside_bias = _best([_span_scores(runtime, reviews) for reviews in groups], usual=0.0)
     mention_bias = _mention_bias(runtime, mentions, outside_bias) if mentions else outside_bias
     return replace(
-        choose_labels(runtime, [*groups, mentions], _MARGINS) if mentions else choose_labels(runtime, groups),
+        choose_labels(runtime, [*groups, mentions], margins),
         outside_bias=outside_bias,
         mention_bias=mention_bias,
         min_overall=_best([_overall_scores(runtime, reviews) for reviews in groups], usual=0.5),

@@ -119,11 +119,11 @@ def train_joint(  # noqa: PLR0913 - a task, not a value
 
     runtime = runtime_of(model.eval(), replace(pieces, max_positions=pretrained.max_positions), labels)
     # Held-out reviews are read once, and asked about often.
-    runtime = replace(runtime, encode=KeptStates(runtime.encode))
+    runtime = replace(runtime, encode=KeptStates(runtime.encode), decoding=begun.decoding)
     if finds:
         decoding = choose_decoding(runtime, dev, mentions)
     else:
-        decoding = choose_labels(replace(runtime, decoding=begun.decoding), dev, [begun.decoding.mention_margin])
+        decoding = choose_labels(runtime, dev, [begun.decoding.mention_margin])
     runtime = replace(runtime, decoding=decoding)
     held_out = _held_out(runtime, [review for group in dev for review in group])
     if calibration := Calibration.of(held_out):
