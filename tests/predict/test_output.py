@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import shutil
 from contextlib import suppress
 from dataclasses import replace
@@ -214,6 +215,24 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monke
         assert made_again.n_kept == 1
     finish(output(tmp_path, "resume"), 2)
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
+
+
+def test_a_full_disk_is_reported_once(tmp_path: Path) -> None:
+    made = output(tmp_path)
+
+    def fill() -> None:
+        with made.opened(FINGERPRINT):
+            for number in range(1, 9):
+                made.append(replace(result(number), content=b"n" * 2000))
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"File too large: .*/rows'$"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert made.n_kept == 4
 
 
 def test_a_disk_that_fills_up_at_the_end_costs_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,9 @@ class PartialOutput(Output):
                 if file is not None:
                     os.fsync(file.fileno())
         except OSError as error:  # which does not say what could not be written
+            for file in filter(None, (self.rows_file, self.rejected_file)):
+                with suppress(OSError):  # about what is left of the window, in place of this one when the job ends
+                    file.close()
             raise OSError(error.errno, error.strerror, str(self.folder / _ROWS)) from error
         self._save_progress()
 
