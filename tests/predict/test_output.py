@@ -320,6 +320,27 @@ def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None
         open_standard_output(CSV, side, "new").__enter__()
     with pytest.raises(InputError, match="cannot be written: No such file"):
         open_standard_output(CSV, tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with suppress(Killed), open_standard_output(CSV, side, "replace") as standard:
+        standard.append(result(1, b"bad\n"))
+        raise Killed
+    assert side.read_text() == "older"
     with open_standard_output(CSV, side, "replace") as standard:
         standard.append(result(1, b"bad\n"))
     assert side.read_bytes() == b"bad\n"
+    with open_standard_output(CSV, side, "replace") as standard:
+        standard.append(result(1))
+    assert names(tmp_path) == []
+
+
+def test_a_file_of_rejected_rows_that_appears_meanwhile_stays(tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+
+    def write() -> None:
+        with open_standard_output(CSV, side, "new") as standard:
+            side.write_text("another's")
+            standard.append(result(1, b"bad\n"))
+
+    with pytest.raises(InputError, match=r"bad\.jsonl has appeared since .*; the rejected rows are in"):
+        write()
+    assert side.read_text() == "another's"
+    assert [path.read_bytes() for path in tmp_path.glob("bad.jsonl.*")] == [b"bad\n"]
