@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pssa.data import evidence_file
 from pssa.data.evidence import KINDS, Evidence, Finding, Header, RoundReport
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
@@ -147,6 +148,14 @@ def test_damaged_text_is_an_error_with_its_line(path: Path, old: bytes, new: byt
     assert old in content
     path.write_bytes(content.replace(old, new, 1))
     with pytest.raises(InputError, match=said):
+        read_evidence(path)
+
+
+def test_a_line_that_is_too_long_is_named_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([*lines[:2], b"x" * (len(lines[0]) + 1000), *lines[2:]]))
+    monkeypatch.setattr(evidence_file, "_MAX_LINE", len(lines[0]) + 900)
+    with pytest.raises(InputError, match=r"^[^:]*, line 3: is longer than \d+ characters"):
         read_evidence(path)
 
 

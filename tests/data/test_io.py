@@ -11,7 +11,8 @@ import pytest
 
 from pssa.data.check import check
 from pssa.data.example import Corpus, Example, sentence_key
-from pssa.data.io import read, read_or_skip, stream, write
+from pssa.data.io import format_of, read, read_or_skip, stream, write
+from pssa.data.text_file import InputFile
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, PssaWarning
 
@@ -277,6 +278,16 @@ def test_a_file_in_windows_1252_is_refused_as_a_whole_and_a_damaged_row_is_not(t
     path.write_bytes(b"\n".join((lines[0].encode(), lines[1].encode("utf-8"), lines[2].encode("windows-1252"))))
     with pytest.warns(PssaWarning, match="line 3"):
         assert len(read(path, errors="skip")) == 1
+
+
+@pytest.mark.parametrize("encoding", ["windows-1252", "utf-16"])
+def test_the_kind_of_a_file_in_another_encoding_is_seen(tmp_path: Path, encoding: str) -> None:
+    binary, tasks = tmp_path / "binary.csv", tmp_path / "tasks.json"
+    binary.write_bytes(b"PK\x03\x04" + b"text,aspect\0\0" * 50)
+    with pytest.raises(InputError, match=r"is a binary file|is not utf-16"):
+        read(binary, encoding=encoding)
+    tasks.write_text('[{"data": {"text": "The café"}, "annotations": []}]', encoding=encoding)
+    assert format_of(InputFile.of(tasks, encoding), None) == "label_studio"
 
 
 def test_a_wrong_encoding_is_one_problem_of_a_check_and_refused_where_it_is_named(tmp_path: Path) -> None:

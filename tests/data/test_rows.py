@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from pssa.data.check import check
 from pssa.data.formats import column_names
 from pssa.data.io import format_of, read, stream
-from pssa.data.rows import SAME_NAMES, Columns, Problem, Row, brief_messages
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row, brief_messages
 from pssa.errors import InputError, for_command_line
 
 COLUMNS = {"text": "review", "aspect": "term", "label": "polarity", "id": "no"}
@@ -144,6 +144,18 @@ def test_fields_that_say_something_in_few_rows_may_come_later(tmp_path: Path) ->
         assert len(list(stream(too_late, columns=names))) == 101
     with pytest.warns(UserWarning, match="no row up to here has the column 'which'"):
         assert len(list(stream(write_json_lines(tmp_path, rows[:1]), columns=names))) == 1
+
+
+def test_rows_of_a_slow_pipe_are_not_held_back_once_their_columns_are_there() -> None:
+    columns = Columns.of("text=review")
+
+    def come() -> Iterator[Event]:
+        yield Problem(1, "odd")
+        yield columns.row(2, {"review": "a menu"})
+        raise AssertionError
+
+    found = columns.check_rows("pipe", come())
+    assert [next(found).line, next(found).line] == [1, 2]
 
 
 def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) -> None:

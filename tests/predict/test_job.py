@@ -205,7 +205,7 @@ def test_a_line_too_long_is_a_row_that_can_be_skipped(job: Job) -> None:
     summary = predict(replace(job, errors="skip"), LocalEngine())
     assert (summary.rows, summary.rejected) == (11, 1)
     (rejected,) = read_rows(job.rejected_path)
-    assert rejected["reason"].startswith("is longer than 4194304 bytes")
+    assert rejected["reason"].startswith("is longer than 4194304 characters")
     assert "row" not in rejected
 
 

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import shutil
 from contextlib import suppress
 from dataclasses import replace
@@ -216,6 +217,24 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, monke
     assert made.output.read_bytes() == b"n\r\n1\r\n2\r\n"
 
 
+def test_a_full_disk_is_reported_once(tmp_path: Path) -> None:
+    made = output(tmp_path)
+
+    def fill() -> None:
+        with made.opened(FINGERPRINT):
+            for number in range(1, 9):
+                made.append(replace(result(number), content=b"n" * 2000))
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"File too large: .*/rows'$"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert made.n_kept == 4
+
+
 def test_a_disk_that_fills_up_at_the_end_costs_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = output(tmp_path)
     with monkeypatch.context() as patch:
@@ -301,6 +320,27 @@ def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None
         open_standard_output(CSV, side, "new").__enter__()
     with pytest.raises(InputError, match="cannot be written: No such file"):
         open_standard_output(CSV, tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with suppress(Killed), open_standard_output(CSV, side, "replace") as standard:
+        standard.append(result(1, b"bad\n"))
+        raise Killed
+    assert side.read_text() == "older"
     with open_standard_output(CSV, side, "replace") as standard:
         standard.append(result(1, b"bad\n"))
     assert side.read_bytes() == b"bad\n"
+    with open_standard_output(CSV, side, "replace") as standard:
+        standard.append(result(1))
+    assert names(tmp_path) == []
+
+
+def test_a_file_of_rejected_rows_that_appears_meanwhile_stays(tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+
+    def write() -> None:
+        with open_standard_output(CSV, side, "new") as standard:
+            side.write_text("another's")
+            standard.append(result(1, b"bad\n"))
+
+    with pytest.raises(InputError, match=r"bad\.jsonl has appeared since .*; the rejected rows are in"):
+        write()
+    assert side.read_text() == "another's"
+    assert [path.read_bytes() for path in tmp_path.glob("bad.jsonl.*")] == [b"bad\n"]

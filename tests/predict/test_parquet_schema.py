@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from io import BytesIO
@@ -115,7 +115,7 @@ def tables_of(result: Window) -> list[Any]:
         ([1, 2], [[3], ["x"], [4, 5]], [3, 4, 5], [2]),
         ([1, 2], [["x", "y"]], [], [1, 2]),
         ([], [["x"], [4, 5]], ["x"], [2, 3]),
-        ([LARGE], [[3, 0.5, 4]], [], [1, 2, 3]),
+        ([LARGE], [[3, 0.5, 4]], [3, 4], [2]),
         ([1, 2], [[LARGE], [0.5]], [LARGE], [2]),
         ([None], [["x"], [{}]], ["x"], [2]),
     ],
@@ -135,6 +135,20 @@ def test_the_first_come_decide_what_a_column_holds(
     assert found.summary == Summary(len(kept), {"a": len(kept)} if kept else {}, int(2 not in lines), len(lines))
     assert found.first_rejected.startswith(f"in, line {lines[0]}: cannot be written as Parquet (")
     join([*tables, *tables_of(found)], tmp_path / "out.parquet", found.schema or b"")
+
+
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value]])
+def test_new_fields_of_objects_leave_earlier_windows_unread(wrap: Callable[[Any], Any]) -> None:
+    schema = widen(b"", table([{"n": wrap({"old": 1})}, {"n": wrap({"later": None})}]), [])
+
+    def unread() -> Iterator[Any]:
+        raise AssertionError
+        yield
+
+    for new in ({"new": 1}, {"later": "x"}):
+        schema = widen(schema, table([{"n": wrap(new)}]), unread())
+    with pytest.raises(AssertionError):
+        widen(schema, table([{"n": wrap({"old": 0.5})}]), unread())
 
 
 def test_a_damaged_schema_ends_the_job_and_rejects_nothing() -> None:

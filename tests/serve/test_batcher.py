@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -302,6 +303,53 @@ def test_a_small_request_does_not_wait_for_the_end_of_a_large_one() -> None:
         return n_done
 
     assert asyncio.run(both()) < 10
+
+
+def test_a_new_request_comes_before_those_that_have_had_a_turn() -> None:
+    order: list[str] = []
+    gate = threading.Event()
+
+    def large(name: str) -> Iterator[int]:
+        order.append(f"first turn of {name}")
+        yield 1
+        assert gate.wait(60)
+        order.append(f"second turn of {name}")
+        yield 2
+
+    def new() -> Iterator[int]:
+        order.append("new")
+        yield 3
+
+    async def all_of_them() -> None:
+        thread = Turns(seconds=-1.0)  # one value each
+        waiting = [asyncio.ensure_future(thread.collect(large(name))) for name in "ab"]
+        while len(order) < 2:
+            await asyncio.sleep(0)
+        for _ in range(100):  # the second turn of one is begun, and that of the other waits
+            await asyncio.sleep(0)
+        waiting.append(asyncio.ensure_future(thread.collect(new())))
+        await asyncio.sleep(0)
+        gate.set()
+        assert await asyncio.gather(*waiting) == [[1, 2], [1, 2], [3]]
+        thread.close()
+
+    asyncio.run(all_of_them())
+    assert order[3] == "new"
+
+
+def test_what_waits_for_a_turn_at_the_end_is_dropped() -> None:
+    gate = threading.Event()
+
+    async def end() -> object:
+        thread = Turns()
+        first = thread.collect(gate.wait(60) for _ in "x")
+        ends = asyncio.gather(first, thread.collect(iter("ab")), return_exceptions=True)
+        await asyncio.sleep(0)
+        thread.close()
+        gate.set()
+        return (await ends)[1]
+
+    assert isinstance(asyncio.run(end()), asyncio.CancelledError)
 
 
 def test_an_error_reaches_its_request_and_no_other() -> None:

@@ -68,18 +68,22 @@ class NameFinder:
         )
 
     @cached_property
-    def _most_words(self) -> int:
-        return max(map(len, self._forms))
+    def _lengths(self) -> dict[str, list[int]]:
+        """By first word, how many words the names have that begin with it, the most first."""
+        found: dict[str, set[int]] = {}
+        for words in self._forms:
+            found.setdefault(words[0], set()).add(len(words))
+        return {first: sorted(lengths, reverse=True) for first, lengths in found.items()}
 
     def _find(self, sentence: str) -> Iterator[Span]:
         words = list(_words(sentence))
         place = 0
         while place < len(words):
-            for n in range(min(self._most_words, len(words) - place), 0, -1):
+            for n in self._lengths.get(words[place][0], ()):
                 chosen = words[place : place + n]
                 if tuple(word for word, _ in chosen) in self._forms:
                     yield chosen[0][1][0], chosen[-1][1][1]
-                    place += n
+                    place += len(chosen)
                     break
             else:
                 place += 1

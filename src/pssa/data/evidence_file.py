@@ -11,6 +11,8 @@ deviation is an error with the number of its line.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -61,18 +63,18 @@ def read_evidence(path: str | Path) -> Evidence:
     contents = read_text(path, _MAX_LINE)
     line, content = next(contents)
     examples: list[ExampleEvidence] = []
-    try:
+    with _place(path, line):
         header, count = _parse_header(content)
-        for line, content in contents:
+    for line, content in contents:
+        with _place(path, line):
             if line > count + 1:
                 raise InputError(f"is one too many: the header says {count} examples; remove it")
             example = _parse_example(content)
             header.check(example)
             examples.append(example)
-        if line <= count:
-            raise InputError(f"is the last, but the header says {count} examples; restore the missing lines")
-    except InputError as error:
-        raise InputError.at(path, line, error.message) from None
+    if line <= count:
+        what = f"is the last, but the header says {count} examples; restore the missing lines"
+        raise InputError.at(path, line, what)
     return Evidence(header, tuple(examples))
 
 
@@ -88,6 +90,14 @@ def example_fields(example: ExampleEvidence) -> dict[str, Any]:
 
 def _line(fields: dict[str, Any]) -> bytes:
     return (json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+@contextmanager
+def _place(path: Path, line: int) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError.at(path, line, error.message) from None
 
 
 def _parse_header(content: str) -> tuple[Header, int]:

@@ -268,15 +268,22 @@ class Columns:
 
         :raises InputError: if none of the first rows has a required column.
         """
-        rest = iter(events)
-        first = list(islice(rest, _ROWS_SEARCHED))
+        rest, first = iter(events), list[Event]()
+        missing = [pair for pair in self.pairs if pair[1]]
+        for event in islice(rest, _ROWS_SEARCHED):
+            first.append(event)
+            if isinstance(event, Row):
+                missing = [pair for pair in missing if pair[1] not in event.given]
+            if not missing:  # a pipe may be slow
+                break
         rows = [event for event in first if isinstance(event, Row)]
-        for name, column in self.pairs if rows else ():
-            if column and not any(column in row.given for row in rows):
-                if name in _REQUIRED:
-                    raise _missing_column(path, rows[-1].line, (name, column), rows[-1].given)
-                what = f"no row up to here has the column {shorten(column)} for {name} ({_COLUMNS}); check the name"
-                warnings.warn(PssaWarning(InputError.at(path, rows[-1].line, what).message), stacklevel=2)
+        missing = missing if rows else []
+        for name, column in missing:
+            if name in _REQUIRED:
+                raise _missing_column(path, rows[-1].line, (name, column), rows[-1].given)
+        for name, column in missing:
+            what = f"no row up to here has the column {shorten(column)} for {name} ({_COLUMNS}); check the name"
+            warnings.warn(PssaWarning(InputError.at(path, rows[-1].line, what).message), stacklevel=2)
         yield from first
         yield from rest
 

@@ -16,7 +16,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -96,7 +96,7 @@ def read_text(file: Path | InputFile, max_length: int = _MAX_LINE) -> Iterator[t
     file = InputFile.of(file)
     for number, content in read_text_leniently(file, max_length):
         if content == LONG_LINE:
-            what = f"is longer than {max_length} bytes; expected one instance per line"
+            what = f"is longer than {max_length} characters; expected one instance per line"
             raise InputError.at(file.path, number, what)
         yield number, content
 
@@ -148,8 +148,9 @@ def open_bytes(file: InputFile) -> Iterator[BinaryIO]:
             head = cast(io.BufferedReader, stream).peek(1)
             if not head:
                 raise EmptyFile.at(path, None, "is empty; expected at least one instance")
-            if not file.encoding:
-                _refuse_binary(path, head)
+            with suppress(UnicodeError):  # in UTF-16, many bytes of text are NULs
+                head = head.decode(file.encoding, "ignore").encode() if file.encoding else head
+            _refuse_binary(path, head)
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
@@ -202,7 +203,7 @@ def describe_damage(text: str) -> str | None:
     if found.group() == "\0":
         return f"contains a NUL at character {found.start() + 1}; remove it"
     if found.group() == LONG_LINE[0]:
-        return f"is longer than {_MAX_LINE} bytes; expected one instance per line"
+        return f"is longer than {_MAX_LINE} characters; expected one instance per line"
     byte = ord(found.group()) - 0xDC00
     what = f"{NOT_UTF8} (byte 0x{byte:02x} at character {found.start() + 1})"
     if _is_windows_1252(text):

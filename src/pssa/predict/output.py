@@ -181,6 +181,9 @@ class PartialOutput(Output):
                 if file is not None:
                     os.fsync(file.fileno())
         except OSError as error:  # which does not say what could not be written
+            for file in filter(None, (self.rows_file, self.rejected_file)):
+                with suppress(OSError):  # about what is left of the window, in place of this one when the job ends
+                    file.close()
             raise OSError(error.errno, error.strerror, str(self.folder / _ROWS)) from error
         self._save_progress()
 
@@ -363,14 +366,22 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
         advice = f"choose another {setting('rejected')}, or replace it with {REPLACE}"
         raise InputError(f"{rejected} already exists; {advice}")
     require_writable(rejected)
-    is_left = False
+    part = rejected.with_name(f".{rejected.name}.{os.getpid()}.part")  # what exists stays until the job is done
     try:
-        with rejected.open("wb" if begin == "replace" else "xb") as output.rejected_file:
+        with part.open("wb") as output.rejected_file:
             yield output
-        is_left = bool(output.summary.rejected)
+            os.fsync(output.rejected_file.fileno())
+        if not output.summary.rejected:
+            if begin == "replace":
+                rejected.unlink(missing_ok=True)
+        elif rejected.exists() and begin != "replace":  # the other rows have gone to standard output
+            kept = rejected.with_name(f"{rejected.name}.{os.getpid()}")
+            part.replace(kept)
+            raise InputError(f"{rejected} has appeared since the job began; the rejected rows are in {kept}")
+        else:
+            part.replace(rejected)
     finally:
-        if not is_left:
-            rejected.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def _require_own(target: Path, ready: Path, replaces: bool) -> None:

@@ -75,19 +75,24 @@ def fit(window: Window, schema: bytes, before: Callable[[], Iterator[Any]]) -> W
     held: list[Any] = []
     unfit: dict[int, InputError] = {}
 
+    def hold(table: Any) -> None:
+        nonlocal schema
+        schema = widen(schema, table, chain(before(), held))
+        held.append(table)
+
     def add(table: Any, first: int) -> None:
         """Hold what can be held of a table, whose first row has this number: all, else of each half what can be."""
-        nonlocal schema
         try:
-            schema = widen(schema, table, chain(before(), held))
-            held.append(table)
+            hold(table)
         except InputError as error:
-            if len(table) == 1:
-                unfit[first] = error
+            if half := len(table) // 2:
+                add(table[:half], first)
+                add(table[half:], first + half)
                 return
-            half = len(table) // 2
-            add(table[:half], first)
-            add(table[half:], first + half)
+            try:
+                hold(_cast_numbers(table, schema))
+            except InputError:
+                unfit[first] = error
 
     n_rows = 0
     tables = list(read_tables(io.BytesIO(window.content)))
@@ -120,14 +125,42 @@ def widen(schema: bytes, table: Any, before: Iterable[Any]) -> bytes:
         if table.schema != whole:
             _concatenate([whole.empty_table(), table])
         # A value may have no place in a wider type: a large integer as a float, or a far time.
-        if any(
-            not pyarrow.types.is_null(column.type) and column.type != whole.field(column.name).type for column in held
-        ):
+        if any(_may_fail(column.type, whole.field(column.name).type) for column in held):
             for earlier in before:
                 _concatenate([whole.empty_table(), earlier])
         return found
     except pyarrow.ArrowException as error:
         raise _unwritable(error) from error
+
+
+def _may_fail(old: Any, new: Any) -> bool:
+    """Return whether a value of one type may have no place in the other; another field of a struct takes none away."""
+    from pyarrow import types
+
+    if types.is_struct(old) and types.is_struct(new):
+        return any(_may_fail(field.type, new.field(field.name).type) for field in old)
+    if types.is_list(old) and types.is_list(new):
+        return _may_fail(old.value_type, new.value_type)
+    return not types.is_null(old) and bool(old != new)
+
+
+def _cast_numbers(row: Any, schema: bytes) -> Any:
+    """Return a table of one row with its numbers in the types of the schema: the rows beside it made 3 a floating number.
+
+    :raises InputError: if that would change one.
+    """
+    import pyarrow
+    from pyarrow import types
+
+    known = _read_schema(schema)
+    for place, column in enumerate(row.schema):
+        wanted = known.field(column.name).type if column.name in known.names else column.type
+        if all(types.is_integer(each) or types.is_floating(each) for each in (column.type, wanted)):
+            try:
+                row = row.set_column(place, column.name, row[place].cast(wanted))
+            except pyarrow.ArrowException as error:
+                raise _unwritable(error) from error
+    return row
 
 
 def join(tables: Iterable[Any], target: Path, schema: bytes) -> None:

@@ -109,13 +109,14 @@ class Scorer:
         """Encode what is said of each row, and count."""
         values = iter(scored)
         outcomes: list[_FilledRow | RejectedRow] = []
-        others = Summary()
+        n_texts = n_empty = 0
+        noted: Counter[str] = Counter()  # of rows that are not written
         for row in parsed:
             if isinstance(row, RejectedRow):
                 outcomes.append(row)
                 continue
             value = next(values)
-            others += Summary(texts=row.question.aspects is None, empty=not value)
+            n_texts, n_empty = n_texts + (row.question.aspects is None), n_empty + (not value)
             if isinstance(value, str):
                 outcomes.append(RejectedRow(row.line, value, row.fields))
                 continue
@@ -124,7 +125,7 @@ class Scorer:
                 text = row.question.text
                 notes = self.profile.language_notes(text) + self.profile.text_notes(text)
             if not value and not (self.fields.finding and self.fields.finding.keep_empty):
-                others += Summary(notes=Counter(map(note_kind, notes)))
+                noted.update(map(note_kind, notes))
                 continue
             given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
             filled = [
@@ -135,6 +136,7 @@ class Scorer:
             outcomes.extend([RejectedRow(row.line, misfit, row.fields)] if misfit else filled)
         content, outcomes = _encode(outcomes, window.columns, output_format)
         written = tuple(outcome.as_written() for outcome in outcomes if isinstance(outcome, _FilledRow))
+        others = Summary(texts=n_texts, empty=n_empty, notes=dict(noted))
         done = replace(window, rows=(), content=content, written=written, others=others)
         return done.reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
 

@@ -16,10 +16,12 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -274,26 +276,46 @@ class Batcher:
 class Turns:
     """A thread that works for many requests, a little for each at a time, so that large ones hold up nobody.
 
+    The request that has had fewest turns comes first.
+
     :param seconds: of a turn, after which the next request comes.
     """
 
     def __init__(self, seconds: float = 0.02) -> None:
         self._seconds = seconds
         self._thread = ThreadPoolExecutor(1, "pssa-turns")
+        self._numbers = count()
+        self._waiting: queue.PriorityQueue[tuple[int, int, Callable[[], bool], Future[bool]]] = queue.PriorityQueue()
 
     async def collect(self, work: Iterator[T]) -> list[T]:
         """Return what an iterator yields; whoever waits for it may be cancelled at any time."""
         found: list[T] = []
-        is_done = False
+        n_turns, is_done = 0, False
         while not is_done:
-            is_done = await asyncio.wrap_future(self._thread.submit(self._turn, work, found))
+            turn: Future[bool] = Future()
+            self._waiting.put((n_turns, next(self._numbers), partial(self._work, work, found), turn))
+            self._thread.submit(self._give_turn)
+            n_turns, is_done = n_turns + 1, await asyncio.wrap_future(turn)
         return found
 
     def close(self) -> None:
         """End the thread after the turn that it is at; what waits is dropped."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        with suppress(queue.Empty):
+            while True:
+                self._waiting.get_nowait()[-1].cancel()
 
-    def _turn(self, work: Iterator[T], found: list[T]) -> bool:
+    def _give_turn(self) -> None:
+        """Work for the request that is next, unless nobody waits for it any more."""
+        with suppress(queue.Empty):  # the end has come meanwhile
+            _, _, work, turn = self._waiting.get_nowait()
+            if turn.set_running_or_notify_cancel():
+                try:
+                    turn.set_result(work())
+                except Exception as error:
+                    turn.set_exception(error)
+
+    def _work(self, work: Iterator[T], found: list[T]) -> bool:
         """Work for one turn; return whether the work is done."""
         until = time.perf_counter() + self._seconds
         for value in work:

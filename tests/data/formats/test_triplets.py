@@ -177,6 +177,15 @@ def test_quotes_and_escapes_are_those_of_python(tmp_path: Path) -> None:
     assert review.opinions == (Opinion("positive", (0, 9), ((10, 17),)),)
 
 
+def test_a_comma_may_stand_before_the_end_of_a_list_as_in_python(tmp_path: Path) -> None:
+    (review,) = reviews_of(tmp_path, "a b####[((0,), [1, ], 'POS'),]")
+    assert isinstance(review, Review)
+    assert review.opinions == (Opinion("positive", (0, 1), ((2, 3),)),)
+    (review,) = reviews_of(tmp_path, "a,) b####[('a,)', 'c', 'positive', 'b')]")
+    assert isinstance(review, Review)
+    assert review.opinions == (Opinion("positive", (0, 3), ((4, 5),)),)
+
+
 def test_instances_are_written_with_their_evidence_and_read_again(tmp_path: Path) -> None:
     source, target = tmp_path / "a.txt", tmp_path / "b.txt"
     lines = "\n".join((ASTE, "good cheap , loud fan####[([4], [0, 1], 'POS'), ([4], [3], 'POS')]####Home"))

@@ -18,7 +18,6 @@ from pssa.data.rows import SAME_NAMES, Columns, Dropped, Event, Problem, Row
 from pssa.data.text_file import (
     InputFile,
     describe_damage,
-    open_bytes,
     open_text,
     read_text,
     read_text_leniently,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 FORMATS = Registry(__name__, "format")
 Parsed = TypeVar("Parsed")
 
-_SNIFFED_LINES, _SNIFFED_LETTERS, _SNIFFED_BYTES = 30, 1 << 16, 1 << 16
+_SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
 _ROWS_SEARCHED = 100
 _OBJECTS_CHUNK = 1 << 16  # characters
 _MAX_OBJECT = 1 << 24  # characters
@@ -194,8 +193,8 @@ def recognise(file: InputFile, text_only: bool = False) -> str:
     require_file(file)
     # A pipe can be read only once.
     if path.name.lower().removesuffix(".gz").endswith(".json") and path.is_file() and path.stat().st_size:
-        with open_bytes(file) as stream:
-            head = stream.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+        with open_text(file) as stream:
+            head = stream.read(_SNIFFED_LETTERS).removeprefix("\ufeff").lstrip().encode("utf-8", "replace")
     for name, format in _formats():
         if format.list_mark and head.startswith(b"[") and format.list_mark.search(head):
             return name

@@ -41,7 +41,7 @@ from pssa.errors import InputError
 _MARK = "####"
 _LABELS = {"POS": "positive", "NEG": "negative", "NEU": "neutral"}
 _SHORT_LABELS = {label: short for short, label in _LABELS.items()}
-_NOT_JSON = re.compile(r"""[()]|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+\x27""")
+_NOT_JSON = re.compile(r"""[()]|,(?=\s*[])])|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+\x27""")
 _MAX_OPINIONS = 1000  # of a text
 _MAX_LIST = 1 << 20  # characters
 _EXPECTED = (
@@ -162,8 +162,10 @@ def _parse_list(content: str) -> list[Any]:
 
 
 def _as_json(part: re.Match[str]) -> str:
-    """Return a text in Python's quotes, or a parenthesis, as JSON writes it."""
+    """Return a text in Python's quotes, a parenthesis or the comma before one as JSON writes it."""
     found = part.group()
+    if found == ",":
+        return ""
     if found in "()":
         return "[" if found == "(" else "]"
     if "\\" not in found:
