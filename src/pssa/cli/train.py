@@ -71,8 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
             if arguments.resume is not None:
                 finish_run(out, bars, progress=False)
             else:
-                watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-                write_run(data, out, config=config, **watch, **settings)
+                write_run(data, out, config=config, observer=bars, progress=False, **settings)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
