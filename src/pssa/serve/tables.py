@@ -19,6 +19,7 @@ from pssa.data.rows import Columns, Problem
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.predict.output_format import OutputFormat
+from pssa.predict.source import CsvStyle
 from pssa.serve.batcher import Batcher, Result
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import ParsedRow, ReturnT, attend, find_aspects, parse_with_doubt, score_rows
@@ -119,7 +120,7 @@ async def score_table(
     :raises ApiError: before the first window, 503 if the queue is full, or the window takes too long.
     """
     labels = batcher.runs[run].classifier.labels
-    output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
+    output = OutputFormat("csv", "", labels, CsvStyle(table.header.delimiter), escape_formulas)
     found = table.found_columns
     # All columns but those of an earlier scoring stay; a label becomes `gold`, unless it is the result of one.
     names = [name.strip().lower() for name in table.header.written]
