@@ -17,9 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pssa.errors import InputError
-from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, check_options, dropout, lookup, masked_softmax, reset_parameters
-from pssa.models._protocol import Encoding, Prediction
+from pssa.models._protocol import Batch, Encoding, Prediction
 
 __all__ = ["TNet"]
 
