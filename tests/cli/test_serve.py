@@ -24,7 +24,6 @@ from tests.serve.review_toys import write_files
 
 from pssa.errors import MissingExtra
 from pssa.runs.run_names import LENT, starter_run
-from pssa.serve import server
 from pssa.serve.server import Server
 
 PATIENCE = 300  # seconds; a machine that is slow and busy may need many
@@ -128,13 +127,6 @@ def test_a_token_must_be_there(command: Command, run: Path, tmp_path: Path, monk
     assert "cannot be read" in command("serve", run, "--token-file", tmp_path / "none").refusal
     monkeypatch.setenv("PSSA_TOKEN", "")
     assert "PSSA_TOKEN holds no token" in command("serve", run).refusal
-
-
-def test_an_address_in_use_is_refused(command: Command, run: Path) -> None:
-    with server.bind("127.0.0.1", 0) as taken:
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        assert f"127.0.0.1:{port} cannot be used" in command("serve", run, "--port", port).refusal
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ from torch import nn
 from pssa import models
 from pssa.errors import InputError
 from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, WordTable
-from pssa.models._tnet import BidirectionalLSTM, TransformationEncoder, TransformationOptions, proximity
-from pssa.models.tnet import TNet
+from pssa.models.tnet import BidirectionalLSTM, TNet, TransformationEncoder, TransformationOptions, proximity
 
 
 @pytest.fixture

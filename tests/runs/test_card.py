@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from pssa.data.example import Corpus
 from pssa.errors import for_command_line
-from pssa.runs.card import HeldOutScore, MajorityBaseline, advise, describe_run
+from pssa.runs.card import advise, describe_run, held_out_score, majority_score
 from pssa.runs.settings import Config
 
 GIVEN, OWN, HELD_OUT = "The number of epochs was given", "Separate development data", "held out by sentence"
@@ -64,23 +64,23 @@ CONFUSED = {"labels": ["positive", "negative", "neutral"], "confusion": [[9, 0, 
 
 
 def test_the_majority_baseline_has_the_scores_that_scikit_learn_computes() -> None:
-    found = MajorityBaseline.of(METRICS["labels"])
+    found = majority_score(METRICS["labels"])
     gold = [label for label, count in METRICS["labels"].items() for _ in range(count)]
-    assert found.label == "positive"
+    assert found.name == "positive"
     assert found.accuracy == pytest.approx(4 / 9)
     assert found.macro_f1 == pytest.approx(f1_score(gold, ["positive"] * 900, average="macro", zero_division=0))
 
 
 def test_held_out_predictions_are_a_score_where_no_search_has_one() -> None:
     known = METRICS | {"dev": None, "dropped": {}, "members": 1, "parameters": 1, "corpus_hash": "x", "epochs": 1}
-    assert HeldOutScore.of(Config(), known) is None
+    assert held_out_score(Config(), known) is None
     kept = {"labels": ["a", "b"], "confusion": [[3, 1], [0, 4]], "source": "instances kept out"}
-    found = HeldOutScore.of(Config(), known | {"held_out": kept})
+    found = held_out_score(Config(), known | {"held_out": kept})
     gold, predicted = [0] * 4 + [1] * 4, [0] * 3 + [1] * 5
     assert found is not None
-    assert (found.accuracy, found.data) == (7 / 8, "instances kept out")
+    assert (found.accuracy, found.name) == (7 / 8, "instances kept out")
     assert found.macro_f1 == pytest.approx(f1_score(gold, predicted, average="macro"))
-    searched = HeldOutScore.of(Config(), known | {"dev": {"accuracy": 0.5, "macro_f1": 0.4}, "held_out": kept})
+    searched = held_out_score(Config(), known | {"dev": {"accuracy": 0.5, "macro_f1": 0.4}, "held_out": kept})
     assert searched is not None
     assert (searched.accuracy, searched.macro_f1) == (0.5, 0.4)
 

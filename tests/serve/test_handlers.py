@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import threading
 from typing import Any
 
@@ -158,18 +159,19 @@ SCORED = "the screen,screen\n"
     [
         (
             f'{SCORED}"a screen,screen\n{SCORED * 30_000}',
-            ["", "line 3 opens a quote without an end; the rest is left out"],
+            ["", "line 3 opens a quote .*; the rest is left out"],
         ),
         (f"{'x' * 21_000},x\n{SCORED}", ["a cell has more than 20000 characters", ""]),
-        (f"{'x' * 200_000},x\n{SCORED}", ["line 2 is not valid CSV (field larger than field limit (131072))", ""]),
-        ("," * 1_000_000 + f"\n{SCORED}", ["line 2 is not valid CSV (field larger than field limit (131072))", ""]),
+        (f"{'x' * 200_000},x\n{SCORED}", [r"line 2 is not valid CSV \(field larger than field limit .*", ""]),
+        ("," * 1_000_000 + f"\n{SCORED}", [r"line 2 is not valid CSV \(field larger than field limit .*", ""]),
         (b"the screen \xff\xfe,screen\n", [""]),  # what is not UTF-8 is replaced
     ],
     ids=["a quote without an end", "a long cell", "a longer one", "a million cells", "not UTF-8"],
 )
 def test_a_row_that_cannot_be_read_harms_no_other(client: TestClient, content: str | bytes, errors: list[str]) -> None:
     rows = scored(client, b"text,aspect\n" + (content if isinstance(content, bytes) else content.encode()))
-    assert [row["error"] for row in rows] == errors
+    for row, expected in zip(rows, errors, strict=True):
+        assert re.fullmatch(expected, row["error"])
     assert [bool(row["label"]) for row in rows] == [not error for error in errors]
 
 

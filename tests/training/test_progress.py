@@ -105,9 +105,8 @@ def test_a_notebook_keeps_a_line_for_each_stage(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("given", "is_shown"), [(None, False), (True, True), (False, False)])
 def test_scripts_without_a_terminal_see_progress_if_they_ask(given: bool | None, is_shown: bool) -> None:
-    with show_training(None, None, given) as (observer, on_vectors):
+    with show_training(None, given) as observer:
         assert isinstance(observer, ObserverGroup) is is_shown
-        assert (on_vectors is not None) is is_shown
 
 
 def test_a_tracker_gets_plain_numbers_by_stage() -> None:

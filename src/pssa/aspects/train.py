@@ -127,7 +127,7 @@ class TaggerData(PreparedData):
 def prepare_tagger(
     data: Any,
     config: Config,
-    on_vectors: Callable[[int, int], None] | None = None,
+    observer: Observer,
     cache: Path | None = None,
 ) -> tuple[Config, TaggerData]:
     """Check sentences and settings, fill in the defaults, and open the encoder or the vectors; only the cache is written.
@@ -174,7 +174,7 @@ def prepare_tagger(
     config = replace(_with_training(config, len(sentences)), data=files, options=options)
     if not config.epochs:
         hold_out(corpus, config.data.dev_fraction, config.seed)
-    featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
+    featurizer, coverage = open_featurizer(config, corpus, observer.on_vectors, cache)
     if isinstance(featurizer, WordFeaturizer):
         featurizer = replace(featurizer, max_words=0)  # long sentences are read in parts
     return config, TaggerData(corpus, None, featurizer, None, coverage, sentences=sentences)

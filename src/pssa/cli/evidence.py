@@ -291,8 +291,7 @@ def _run_mine(arguments: argparse.Namespace) -> None:
         raise InputError("pssa evidence mine needs --train FILE")
     with TrainingProgress() as bars:
         start = replace(start, method=config.method)
-        watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-        evidence = mine(None, arguments.out, config=start, **watch, **settings)
+        evidence = mine(None, arguments.out, config=start, observer=bars, progress=False, **settings)
     # Only the main one of several processes prints.
     if not Team.from_environment().is_main:
         return

@@ -71,8 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
             if arguments.resume is not None:
                 finish_run(out, bars, progress=False)
             else:
-                watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-                write_run(data, out, config=config, **watch, **settings)
+                write_run(data, out, config=config, observer=bars, progress=False, **settings)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
@@ -160,13 +159,13 @@ def _print_classifier(out: Path, metrics: dict[str, Any]) -> None:
 
 def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
     """Print the score of the run `out` beside the majority baseline, advice, and the next commands."""
-    from pssa.runs.card import HeldOutScore, MajorityBaseline, advise
+    from pssa.runs.card import advise, held_out_score, majority_score
 
     config = Config.from_toml(out / "config.toml")
-    baseline = MajorityBaseline.of(metrics["labels"])
-    rows = [[f"always {baseline.label}", percent(baseline.accuracy), percent(baseline.macro_f1)]]
-    if held_out := HeldOutScore.of(config, metrics):
-        rows.append([f"this model, {held_out.data}", percent(held_out.accuracy), percent(held_out.macro_f1)])
+    baseline = majority_score(metrics["labels"])
+    rows = [[f"always {baseline.name}", percent(baseline.accuracy), percent(baseline.macro_f1)]]
+    if held_out := held_out_score(config, metrics):
+        rows.append([f"this model, {held_out.name}", percent(held_out.accuracy), percent(held_out.macro_f1)])
     print_table("", ("", "accuracy", "macro-F1"), rows)
     if not held_out:
         why = "was given" if config.epochs else "is the default for so many instances"

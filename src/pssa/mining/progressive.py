@@ -48,14 +48,12 @@ class Rule:
         """
         has_scores = observed.scores.sum(dim=1) > 0
         is_open = (entropy_bits(observed.scores) < self.epsilon) & has_scores & (candidates.sum(dim=1) > 1)
-        top, drawn = observed.scores.argmax(dim=1), self._random_words(candidates, iteration)
+        generator = torch.Generator().manual_seed(self.seed * 1009 + iteration)
+        drawn = torch.rand(candidates.shape, generator=generator).masked_fill(~candidates, -1).argmax(dim=1)
+        top = observed.scores.argmax(dim=1)
         words = drawn if self.drawn == "word" else top
         hidden = drawn if self.drawn == "mask" else words
         return words.masked_fill(~is_open, -1), hidden.masked_fill(~is_open, -1)
-
-    def _random_words(self, candidates: Tensor, iteration: int) -> Tensor:
-        generator = torch.Generator().manual_seed(self.seed * 1009 + iteration)
-        return torch.rand(candidates.shape, generator=generator).masked_fill(~candidates, -1).argmax(dim=1)
 
 
 Miner = tuple[nn.Module, Tensor]  # a trained model, and the rows (m,) of the examples that it judges
@@ -107,7 +105,8 @@ def mine(
     for iteration in range(1, procedure.iterations + 1):
         if iteration > 1:
             before, masked = masked, corpus.hide(hidden)
-            miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
+            data = before if procedure.lagged else masked
+            miners = [(train(iteration, number, model, data), rows) for number, (model, rows) in enumerate(miners, 1)]
         # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
         observed = procedure.share(_observe_all(miners, masked, procedure.saliency)).without(found)
         words, to_hide = procedure.rule.extract(observed, masked.table.candidates, iteration)
@@ -130,10 +129,6 @@ def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Salie
     for rows, part in parts:
         whole.fill(rows, part)
     return whole
-
-
-def _train_all(miners: Sequence[Miner], train: Train, iteration: int, data: IndexedCorpus) -> list[Miner]:
-    return [(train(iteration, number, model, data), rows) for number, (model, rows) in enumerate(miners, start=1)]
 
 
 def _record(

@@ -27,7 +27,6 @@ import torch
 from torch import nn
 
 from pssa.errors import InputError
-from pssa.models._batch import BUCKET_BATCHES, Batch, IndexedCorpus, index_words
 from pssa.models._encoder import PieceEncoder, TrainedRows
 from pssa.models._layers import (
     WordTable,
@@ -41,7 +40,17 @@ from pssa.models._layers import (
     reset_parameters,
 )
 from pssa.models._pretrained import Pretrained
-from pssa.models._protocol import AspectModel, Encoding, Heads, Prediction, TopLayer
+from pssa.models._protocol import (
+    BUCKET_BATCHES,
+    AspectModel,
+    Batch,
+    Encoding,
+    Heads,
+    IndexedCorpus,
+    Prediction,
+    TopLayer,
+    index_words,
+)
 from pssa.models._taggers import EncoderTagger, WordTagger
 from pssa.registry import Registry
 

@@ -15,10 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pssa.models._batch import Batch
 from pssa.models._layers import lookup, widen
 from pssa.models._pretrained import Pretrained
-from pssa.models._protocol import Encoding, Heads, TopLayer
+from pssa.models._protocol import Batch, Encoding, Heads, TopLayer
 from pssa.models._refinement import Refinement, above, below
 
 # They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after waiting for the device to

@@ -15,12 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pssa.errors import InputError
-from pssa.models._batch import Batch
 from pssa.models._encoder import PieceEncoder, draw_linear
 from pssa.models._layers import WordTable, check_options, dropout, lookup, reset_parameters
 from pssa.models._pretrained import Pretrained
-from pssa.models._protocol import Encoding, Prediction
-from pssa.models._tnet import BidirectionalLSTM
+from pssa.models._protocol import Batch, Encoding, Prediction
+from pssa.models.tnet import BidirectionalLSTM
 
 MAX_LETTERS = 20  # of a word that are read: its first and its last
 CHARACTERS = 256  # ids: 0 is padding, the last is shared by all characters that are not ASCII or Latin

@@ -12,11 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from pssa.errors import InputError
-from pssa.models._batch import Batch
 from pssa.models._encoder import PieceEncoder, draw_linear
 from pssa.models._layers import attend, check_options, dropout, full_precision
 from pssa.models._pretrained import Pretrained
-from pssa.models._protocol import Encoding, Prediction
+from pssa.models._protocol import Batch, Encoding, Prediction
 from pssa.models._refinement import attention_of, check_refine
 
 __all__ = ["BertAbsa"]

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from pssa.errors import InputError
-from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, match, reset_parameters
-from pssa.models._protocol import Encoding, Prediction
+from pssa.models._protocol import Batch, Encoding, Prediction
 
 __all__ = ["MemoryNetwork"]
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, attend, dropout, match, reset_parameters
-from pssa.models._protocol import Encoding, Prediction
-from pssa.models._tnet import TransformationEncoder, TransformationOptions
+from pssa.models._protocol import Batch, Encoding, Prediction
+from pssa.models.tnet import TransformationEncoder, TransformationOptions
 
 __all__ = ["TNetAttention"]
 

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,8 @@ class OutputFormat:
     name: str  # json_lines, csv or parquet
     compression: str = ""  # .gz, .zst or none
     labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
-    delimiter: str = ""  # of CSV; empty: a comma
+    style: CsvStyle = field(default_factory=CsvStyle)
     escape_formulas: bool = False  # whether cells of CSV that a spreadsheet would compute get an apostrophe in front
-    has_bom: bool = False  # whether CSV begins with a byte order mark, by which spreadsheets recognise UTF-8
 
     def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         """Return why the output cannot hold the row; empty if it can."""
@@ -72,17 +71,18 @@ class OutputFormat:
                 lines = b"".join(map(_json_line, rows))
             return self._compress(lines)
         names, labels = self._spread(columns), self._labels
-        return self._csv(
+        records = (
             [
                 _cell((row[PROBABILITIES] or {}).get(labels[name], "") if name in labels else row.get(name, ""), name)
                 for name in names
             ]
             for row in rows
         )
+        return self._csv(records, replace(self.style, has_bom=False))
 
     def header(self, columns: Sequence[str]) -> bytes:
         """Return what stands before the first row."""
-        return self._csv([self._spread(columns)], self.has_bom) if self.name == "csv" else b""
+        return self._csv([self._spread(columns)], self.style) if self.name == "csv" else b""
 
     def empty(self, columns: Sequence[str]) -> bytes:
         """Return an output without rows: the header if columns are known, and whatever the compression needs."""
@@ -106,16 +106,14 @@ class OutputFormat:
         return [each for name in kept for each in (self._labels or [name] if name == PROBABILITIES else [name])]
 
     def styled(self, style: CsvStyle) -> OutputFormat:
-        """Return the same format in this style, if it is CSV; the suffix of a file may have decided the delimiter."""
-        if self.name != "csv":
-            return self
-        return replace(self, delimiter=self.delimiter or style.delimiter, has_bom=style.has_bom)
+        """Return the same format in this style of CSV; a file called .tsv keeps its tabs."""
+        return replace(self, style=replace(style, delimiter="\t") if self.style.delimiter == "\t" else style)
 
-    def _csv(self, records: Iterable[Sequence[Any]], has_bom: bool = False) -> bytes:
+    def _csv(self, records: Iterable[Sequence[Any]], style: CsvStyle) -> bytes:
         if self.escape_formulas:
             # A cell that a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
             records = ([f"'{cell}" if _looks_computed(cell) else cell for cell in record] for record in records)
-        return self._compress(CsvStyle(self.delimiter or ",", has_bom).encode(records))
+        return self._compress(style.encode(records))
 
     def _compress(self, content: bytes) -> bytes:
         if self.compression == ".gz":
@@ -146,7 +144,7 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
         raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
     if found == "parquet" or compression == ".zst":
         import_extra("pyarrow", "data")
-    return OutputFormat(found, compression, labels, "\t" if suffix.lower() == ".tsv" else "")
+    return OutputFormat(found, compression, labels, CsvStyle("\t" if suffix.lower() == ".tsv" else ","))
 
 
 def _json_line(row: Any) -> bytes:

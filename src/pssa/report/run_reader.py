@@ -11,10 +11,10 @@ from typing import Any
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence
 from pssa.data.files import read_bounded
-from pssa.data.validation import format_error, shorten
-from pssa.errors import InputError, RunError
+from pssa.data.validation import shorten
+from pssa.errors import RunError
 from pssa.runs import Classifier, Config, load
-from pssa.runs.directory import FileStore, RunDirectory
+from pssa.runs.directory import FileStore, RunDirectory, naming_damage
 from pssa.runs.loading import is_joint
 from pssa.runs.run_metrics import FILE, read_metrics
 from pssa.runs.run_names import name_run
@@ -79,7 +79,7 @@ def _history(root: Path) -> list[EpochRecord]:
     path = root / "history.jsonl"
     if path.is_file():
         lines = read_bounded(path, _MAX_BYTES).splitlines()
-        try:
+        with naming_damage(path, TypeError, ValueError, RecursionError):
             records = [EpochRecord(**json.loads(line)) for line in lines]
             for each in records:  # the file may come from a stranger
                 numbers = (each.epoch, each.loss, each.penalty, each.accuracy, each.dev_accuracy, each.dev_macro_f1)
@@ -88,8 +88,6 @@ def _history(root: Path) -> list[EpochRecord]:
                 if not (is_sound and isinstance(each.stage, str)):
                     raise ValueError(f"an epoch is {shorten(each.as_dict())}")
             return records
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
     found = sorted(root.glob("stages/*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     checkpoints = [FileStore(path).load() for path in found]
     return [record for checkpoint in checkpoints if checkpoint is not None for record in checkpoint.history]

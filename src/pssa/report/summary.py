@@ -15,7 +15,7 @@ from pssa.report.run_reader import ReportedRun
 from pssa.report.sections import RESAMPLES, ReportSection, make_section
 from pssa.runs import Classifier
 from pssa.runs.calibration import describe_calibration
-from pssa.runs.card import HeldOutScore, MajorityBaseline
+from pssa.runs.card import held_out_score, majority_score
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain
 
@@ -78,15 +78,15 @@ def _describe_scores(results: Mapping[str, Evaluation]) -> list[str]:
 def _describe_held_out_scores(run: ReportedRun) -> list[str]:
     if run.metrics is None or run.config is None:
         return ["The run is unfinished and has no score yet."]
-    lines, found = [], HeldOutScore.of(run.config, run.metrics)
+    lines, found = [], held_out_score(run.config, run.metrics)
     if found is not None:
         scores = f"{percent(found.accuracy)}; macro-F1 {percent(found.macro_f1)}"
-        lines.append(f"Measured on {found.data}, it is right on {scores}.")
+        lines.append(f"Measured on {found.name}, it is right on {scores}.")
     else:
         lines.append("No data was held out, and no test data was given, so there is no score.")
-    majority = MajorityBaseline.of(run.metrics["labels"])
+    majority = majority_score(run.metrics["labels"])
     scores = f"{percent(majority.accuracy)}; macro-F1 {percent(majority.macro_f1)}"
-    return [*lines, f"Always answering {majority.label} would be right on {scores}."]
+    return [*lines, f"Always answering {majority.name} would be right on {scores}."]
 
 
 def _by_label(scores: Scores) -> list[tuple[str, str, int, str]]:

@@ -166,41 +166,36 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class MajorityBaseline:
-    """Scores of always predicting the most frequent label."""
+class NamedScore:
+    """Accuracy and macro-F1, and what they are those of."""
 
-    label: str
+    name: str
     accuracy: float
     macro_f1: float
 
-    @classmethod
-    def of(cls, counts: Mapping[str, int]) -> MajorityBaseline:
-        """Return the baseline on data with these numbers of instances by label."""
-        label = max(counts, key=lambda name: counts[name])
-        share = counts[label] / max(sum(counts.values()), 1)
-        # Precision is the share, recall is 1; all other labels have an F1 of 0.
-        return cls(label, share, 2 * share / (1 + share) / len(counts))
+
+def majority_score(counts: Mapping[str, int]) -> NamedScore:
+    """Return the score of always predicting the most frequent label, by its name, from the numbers of instances by label."""
+    label = max(counts, key=lambda name: counts[name])
+    share = counts[label] / max(sum(counts.values()), 1)
+    # Precision is the share, recall is 1; all other labels have an F1 of 0.
+    return NamedScore(label, share, 2 * share / (1 + share) / len(counts))
 
 
-@dataclass(frozen=True)
-class HeldOutScore:
-    """Scores of a training on instances that are new to the model that was scored."""
+def held_out_score(config: Config, metrics: dict[str, Any]) -> NamedScore | None:
+    """Return the score on instances that are new to the model that was scored, by their name; None if there are none.
 
-    accuracy: float
-    macro_f1: float
-    data: str  # in words
-
-    @classmethod
-    def of(cls, config: Config, metrics: dict[str, Any]) -> HeldOutScore | None:
-        """Return that of the search, else that of other held-out predictions; None if there are none."""
-        if dev := metrics["dev"]:
-            when = describe_run(config, metrics)["when"]
-            return cls(dev["accuracy"], dev["macro_f1"], f"held-out training data{when}")
-        held_out = metrics.get("held_out")
-        if not held_out or not np.sum(held_out["confusion"]):
-            return None
-        confusion = np.array(held_out["confusion"], dtype=np.float64)
-        return cls(float(confusion.trace() / confusion.sum()), float(f1_of(confusion).mean()), held_out["source"])
+    It is that of the search, else that of other held-out predictions.
+    """
+    if dev := metrics["dev"]:
+        when = describe_run(config, metrics)["when"]
+        return NamedScore(f"held-out training data{when}", dev["accuracy"], dev["macro_f1"])
+    held_out = metrics.get("held_out")
+    if not held_out or not np.sum(held_out["confusion"]):
+        return None
+    confusion = np.array(held_out["confusion"], dtype=np.float64)
+    accuracy = float(confusion.trace() / confusion.sum())
+    return NamedScore(held_out["source"], accuracy, float(f1_of(confusion).mean()))
 
 
 def advise(config: Config, metrics: Mapping[str, Any]) -> list[str]:

@@ -16,14 +16,13 @@ import torch
 
 from pssa import models
 from pssa.data.example import Corpus, Example
-from pssa.data.validation import format_error
 from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors_once, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
 from pssa.models._pieces import PieceCutter
 from pssa.models._plain_tokenizer import ReadPieces
-from pssa.runs.directory import read_json, write_json
+from pssa.runs.directory import naming_damage, read_json, write_json
 from pssa.runs.settings import Config
 
 _FOLDER = "encoder"
@@ -172,12 +171,10 @@ def read_start(root: Path) -> tuple[dict[str, int], Coverage | None, str | None]
     """Return what `save_start` noted: the dropped instances, the coverage, and the digest of the encoder's weights."""
     path = root / _MATERIALS
     known = read_json(path)
-    try:
+    with naming_damage(path, AttributeError, KeyError, TypeError, ValueError, advice="start the training again"):
         dropped = {str(reason): int(count) for reason, count in known.get("dropped", {}).items()}
         coverage = Coverage(**known["coverage"]) if known["coverage"] else None
         return dropped, coverage, known.get("encoder")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}; start the training again") from error
 
 
 def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featurizer:

@@ -39,6 +39,7 @@ from pssa.runs.featurizer import (
 from pssa.runs.resolve import MIN_INSTANCES, check, choose_penalty, resolve
 from pssa.runs.settings import Config
 from pssa.runs.warm_start import open_warm_start
+from pssa.training import Observer
 
 Source = str | Path | Corpus | Table
 _CALIBRATION, _START = "calibration.jsonl", "start.safetensors"
@@ -108,14 +109,13 @@ def prepare(
     data: Source | None,
     dev: Source | None,
     config: Config,
-    on_vectors: Callable[[int, int], None] | None = None,
+    observer: Observer | None = None,
     supervised: bool = True,
     cache: Path | None = None,
 ) -> tuple[Config, PreparedData]:
     """Check settings and data, fill in the defaults that follow from them, and build the featurizer. Nothing is written.
 
     :param data: None: the file that the configuration names, likewise for `dev`. No test file is ever opened.
-    :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
     :param supervised: whether a final training follows, so that its settings are checked too.
     :param cache: the folder where rows of vector files are kept for the next run, if any.
     """
@@ -139,7 +139,7 @@ def prepare(
     # Only now, when every file could be read: it may warn.
     config = resolve(given, corpus)
     _check_corpora(config, corpus, dev_corpus)
-    start = None
+    on_vectors, start = (observer or Observer()).on_vectors, None
     if config.data.from_pretrained:
         featurizer, coverage, start = open_warm_start(config, corpus, on_vectors, cache)
     else:

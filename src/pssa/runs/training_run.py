@@ -93,32 +93,27 @@ def resume(run: str | Path, observer: Observer | None = None, *, progress: bool 
     return load(finish_run(run, observer, progress=progress))
 
 
-def write_run(  # noqa: PLR0913 - how it is watched is no setting
+def write_run(
     data: Source | None,
     out: str | Path,
     *,
     dev: Source | None = None,
     config: Config | None = None,
     observer: Observer | None = None,
-    on_vectors: Callable[[int, int], None] | None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> Path:
-    """Train as `train` does, and return the directory; every process returns once it is written.
-
-    :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
-    """
+    """Train as `train` does, and return the directory; every process returns once it is written."""
     if config is not None and config.model == JOINT:
         usual = Config().flat()
         kept = {name.rpartition(".")[2]: value for name, value in config.flat().items() if value != usual[name]}
         config, settings = None, kept | ({} if data is None else {"train": data}) | settings
     if config is None and is_joint_training(settings):
-        with show_training(observer, on_vectors, progress) as (observer, _):
+        with show_training(observer, progress) as observer:
             given = settings if dev is None else {**settings, "dev": dev}
             return train_reviews(settings.get("train", data), out, given, observer)
     config = merge_settings(config or Config(), settings)
-    with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
-        observer, on_vectors = shown
+    with team(choose_device(config.device)) as members, show_training(observer, progress) as observer:
         if members.is_main:
             RunDirectory.refuse_taken(Path(out))
         cache = Path(out).parent / CACHE_FOLDER
@@ -126,10 +121,10 @@ def write_run(  # noqa: PLR0913 - how it is watched is no setting
         if config.model in TAGGERS:
             if dev is not None:
                 raise InputError(f"{setting('dev')} is not a setting of the model {config.model}; leave it out")
-            config, prepared_data = prepare_tagger(data, config, on_vectors, cache)
+            config, prepared_data = prepare_tagger(data, config, observer, cache)
         else:
             warn_of_unused(config, settings)
-            config, prepared_data = prepare(data, dev, config, on_vectors, cache=cache)
+            config, prepared_data = prepare(data, dev, config, observer, cache=cache)
             warn_of_absent_labels(prepared_data.corpus)
         if members.is_main:
             with RunDirectory.created(Path(out)) as directory:
@@ -153,19 +148,18 @@ def finish_run(run: str | Path, observer: Observer | None = None, *, progress: b
     config = Config.from_toml(directory.root / "config.toml")
     config = replace(config, options=models.saved_options(config.model, config.options))
     data = TaggerData if config.model in TAGGERS else PreparedData
-    with team(choose_device(config.device)) as members, show_training(observer, None, progress) as (observer, _):
+    with team(choose_device(config.device)) as members, show_training(observer, progress) as observer:
         _carry_out(directory, config, lambda: data.load(directory, config), observer, members)
     return directory.root
 
 
-def mine(  # noqa: PLR0913 - how it is watched is no setting
+def mine(
     data: Source | None,
     out: str | Path,
     *,
     dev: Source | None = None,
     config: Config | None = None,
     observer: Observer | None = None,
-    on_vectors: Callable[[int, int], None] | None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> Evidence:
@@ -188,11 +182,10 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     warn_of_unused(config, settings)
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
-    with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
-        observer, on_vectors = shown
-        config, prepared_data = prepare(data, dev, config, on_vectors, supervised=False)
+    with team(choose_device(config.device)) as members, show_training(observer, progress) as observer:
+        config, prepared_data = prepare(data, dev, config, observer, supervised=False)
         warn_of_absent_labels(prepared_data.corpus)
-        context = RunContext(config, None, prepared_data, observer if members.is_main else Observer(), members)
+        context = RunContext(config, None, prepared_data, observer, members)
         evidence = method.mine(context, context.find_epochs())
         if members.is_main:
             write_evidence(evidence, out)
@@ -213,7 +206,7 @@ def _carry_out(
         if members.is_main:
             _train_and_write(RunContext(config, directory, load_data(), observer, members), directory)
         else:
-            methods.find(config.method).train(RunContext(config, None, load_data(), Observer(), members))
+            methods.find(config.method).train(RunContext(config, None, load_data(), observer, members))
 
 
 def _train_and_write(context: RunContext, directory: RunDirectory) -> None:

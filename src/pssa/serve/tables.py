@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import csv
 import io
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,12 @@ from typing import Any
 from starlette.types import Receive
 
 from pssa.data.fields import has_aspect
-from pssa.data.formats.csv import CsvHeader, RecordLines
-from pssa.data.rows import Columns
+from pssa.data.formats.csv import CsvHeader, read_records
+from pssa.data.rows import Columns, Problem
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.predict.output_format import OutputFormat
+from pssa.predict.source import CsvStyle
 from pssa.serve.batcher import Batcher, Result
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import ParsedRow, ReturnT, attend, find_aspects, parse_with_doubt, score_rows
@@ -87,28 +87,19 @@ class CsvTable:
 
         A table ends early, with an error, if it would grow out of proportion because its records lack cells.
         """
-        # strict: a stray quote is an error of its record instead of a silent change of the text.
-        lines = RecordLines(self.records, _MAX_RECORD)
-        reader = csv.reader(lines, delimiter=self.header.delimiter, strict=True)
         blank, n_missing = [""] * len(self.names), 0
-        while n_missing <= self.n_bytes:
-            line = self.header.line + reader.line_num + 1
-            lines.begin_record()
-            try:
-                record = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
+        for found in read_records(self.records, self.header, _MAX_RECORD):
+            if isinstance(found, Problem):
                 n_missing += len(blank)
-                if lines.has_open_quote(error):
-                    yield blank, {"error": f"line {line} opens a quote without an end; the rest is left out"}
-                    return
-                yield blank, {"error": f"line {line} is not valid CSV ({error})"}
-                continue
-            if record:
-                yield [*record, *blank][: len(blank)], self._parse(line, record)
+                rest = "; the rest is left out" if found.last else ""
+                yield blank, {"error": f"line {found.line} {found.message}{rest}"}
+            else:
+                line, record, _ = found
                 n_missing += max(0, len(blank) - len(record))
-        yield blank, {"error": "too many rows have too few cells; the rest of the table is left out"}
+                yield [*record, *blank][: len(blank)], self._parse(line, record)
+            if n_missing > self.n_bytes:
+                yield blank, {"error": "too many rows have too few cells; the rest of the table is left out"}
+                return
 
     def _parse(self, line: int, record: list[str]) -> ParsedRow | str:
         if len(record) != len(self.names):
@@ -129,7 +120,7 @@ async def score_table(
     :raises ApiError: before the first window, 503 if the queue is full, or the window takes too long.
     """
     labels = batcher.runs[run].classifier.labels
-    output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
+    output = OutputFormat("csv", "", labels, CsvStyle(table.header.delimiter), escape_formulas)
     found = table.found_columns
     # All columns but those of an earlier scoring stay; a label becomes `gold`, unless it is the result of one.
     names = [name.strip().lower() for name in table.header.written]

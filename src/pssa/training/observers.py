@@ -14,6 +14,9 @@ from pssa.training.checkpoint import EpochRecord
 class Observer:
     """Callbacks of a training, which do nothing: a base for those that need some of them. They cannot change its result."""
 
+    def on_vectors(self, read: int, total: int) -> None:
+        """`read` of the `total` bytes of the vector file are read."""
+
     def on_stage(self, stage: str, steps: int) -> None:
         """A stage of at most `steps` epochs or rounds begins."""
 

@@ -9,7 +9,7 @@ import html
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -197,9 +197,6 @@ class NotebookProgress(_StageDisplay):
         self._done.append(f"{'done' if kind is None else 'stopped'} after {clock(time.monotonic() - self._began)}")
         self._draw()
 
-    def on_vectors(self, read: int, total: int) -> None:
-        """Do nothing."""
-
     def on_stage(self, stage: str, steps: int) -> None:
         """Show a new stage."""
         self._stage = StageProgress(stage, steps)
@@ -250,22 +247,22 @@ def is_notebook() -> bool:
 
 
 @contextmanager
-def show_training(
-    observer: Observer | None, on_vectors: Callable[[int, int], None] | None, progress: bool | None
-) -> Iterator[tuple[Observer, Callable[[int, int], None] | None]]:
-    """Show a training while it runs; yield the observer and `on_vectors` that the training calls.
+def show_training(observer: Observer | None, progress: bool | None) -> Iterator[Observer]:
+    """Show a training while it runs; yield the observer that the training calls, which hears nothing but in the main process.
 
     :param progress: None: show it in a terminal or a notebook; True: write lines where there is neither; False: show nothing.
     """
+    if not Team.from_environment().is_main:
+        yield Observer()
+        return
     display: TrainingProgress | NotebookProgress | None = None
-    if progress is not False and Team.from_environment().is_main:
+    if progress is not False:
         if is_notebook():
             display = NotebookProgress()
         elif progress or sys.stderr.isatty():
             display = TrainingProgress()
     if display is None:
-        yield observer or Observer(), on_vectors
+        yield observer or Observer()
         return
     with display:
-        group = ObserverGroup((observer, display) if observer else (display,))
-        yield group, on_vectors or display.on_vectors
+        yield ObserverGroup((observer, display) if observer else (display,))

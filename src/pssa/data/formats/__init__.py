@@ -116,7 +116,8 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
     text, start, number, is_whole = "", 0, 1, False
     with open_text(file) as stream:
         while True:
-            start = _skip(text, start)
+            if between := _BETWEEN.match(text, start):
+                start = between.end()
             if (begin := text[start : start + 1]) not in ("", "{"):
                 what = f"begins with {shorten(text[start : start + 20])}; expected a list of objects"
                 yield Problem(number, what, given=text[start:], last=True)
@@ -138,12 +139,6 @@ def read_objects(file: InputFile) -> Iterator[dict[str, Any] | Problem]:
             damage = describe_damage(text[start:end])
             yield Problem(number, damage, given=text[start:end]) if damage else found
             start, number = end, number + 1
-
-
-def _skip(text: str, start: int) -> int:
-    """Return where the next object begins."""
-    between = _BETWEEN.match(text, start)
-    return between.end() if between else start
 
 
 def require_encoding(file: InputFile, format: str) -> None:

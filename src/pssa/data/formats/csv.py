@@ -61,42 +61,49 @@ class CsvHeader:
         return [name.strip() for name in self.written]
 
 
-class RecordLines(Iterator[str]):
-    """Lines for `csv.reader`, which knows no limit: a quote that never ends would become one record of everything after it.
+def read_records(
+    lines: Iterator[str], header: CsvHeader, max_characters: int
+) -> Iterator[tuple[int, list[str], str] | Problem]:
+    """Yield the records after the header: the line on which each starts, its cells, and the text that they were read from.
 
-    :param max_characters: of a record; beyond that it becomes a field so long that the reader refuses it.
+    :param max_characters: of a record; beyond that it becomes a field so long that `csv.reader`, which knows no limit, refuses
+        it: a quote that never ends would become one record of everything after it.
     """
+    taken: list[str] = []  # the lines of a record, as far as they are not too long
+    left = max_characters
 
-    def __init__(self, lines: Iterator[str], max_characters: int) -> None:
-        self._lines = lines
-        self._max_characters = max_characters
-        self._taken: list[str] = []
-        self._left = max_characters
-        self._n_lines = 0
+    def limited() -> Iterator[str]:
+        nonlocal left
+        for line in lines:
+            left -= len(line)
+            if left >= 0:
+                taken.append(line)
+            yield line if left >= 0 else "x" * (csv.field_size_limit() + 1)
 
-    def begin_record(self) -> None:
-        """Forget the last record."""
-        self._taken.clear()
-        self._left = self._max_characters
-        self._n_lines = 0
-
-    def has_open_quote(self, error: csv.Error) -> bool:
-        """Return whether the reader gave the record up because a quote takes line after line along: no later row is sure."""
-        return self._n_lines > 1 and "field limit" in str(error)
-
-    @property
-    def content(self) -> str:
-        """The lines of the record, as far as they are not too long."""
-        return "".join(self._taken)
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._n_lines += 1
-        self._left -= len(line)
-        if self._left < 0:
-            return "x" * (csv.field_size_limit() + 1)
-        self._taken.append(line)
-        return line
+    # strict: a stray quote is an error of its record instead of a silent change of the text.
+    reader = csv.reader(limited(), delimiter=header.delimiter, strict=True)
+    while True:
+        # The reader does not count the header, and the record starts after the lines read so far.
+        start = header.line + reader.line_num + 1
+        taken.clear()
+        left = max_characters
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            end = header.line + reader.line_num  # a quote without an end takes the lines after it along
+            if end > start and "field limit" in str(error):  # no later row is sure
+                what = f"opens a quote that has not closed by line {end}; close it, and double the quotes in texts"
+                yield Problem(start, what, given="".join(taken), last=True)
+                return
+            reach = f", up to line {end}" if end > start else ""
+            advice = "quote texts that contain the delimiter, and double the quotes in them"
+            what = f"is not valid CSV ({format_error(error)}){reach}; {advice}"
+            yield Problem(start, what, given="".join(taken))
+            continue
+        if record:
+            yield start, record, "".join(taken)
 
 
 def likelihood(lines: Sequence[str]) -> float:
@@ -106,40 +113,23 @@ def likelihood(lines: Sequence[str]) -> float:
 
 def scan(file: InputFile, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each record; its line is the one on which the record starts."""
-    source = RecordLines((content for _, content in read_text_leniently(file)), _MAX_RECORD)
-    header = CsvHeader.read(source)
+    lines = (content for _, content in read_text_leniently(file))
+    header = CsvHeader.read(lines)
     if damage := describe_damage(header.content):
         more = ", with the names of columns in the first" if header.content == LONG_LINE else ""
         raise InputError.at(file.path, header.line, f"{damage}{more}")
     names = header.names
     columns = columns.fit_header(file.path, names, header.line)
-    # strict: a stray quote is an error of its record instead of a silent change of the text.
-    records = csv.reader(source, delimiter=header.delimiter, strict=True)
-    while True:
-        # The reader does not count the header, and the record starts after the lines read so far.
-        line = header.line + records.line_num + 1
-        source.begin_record()
-        try:
-            record = next(records)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            end = header.line + records.line_num  # a quote without an end takes the lines after it along
-            reach = f", up to line {end}" if end > line else ""
-            if source.has_open_quote(error):
-                what = f"opens a quote that has not closed by line {end}; close it, and double the quotes in texts"
-                yield Problem(line, what, given=source.content, last=True)
-                return
-            advice = "quote texts that contain the delimiter, and double the quotes in them"
-            yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given=source.content)
+    for found in read_records(lines, header, _MAX_RECORD):
+        if isinstance(found, Problem):
+            yield found
             continue
-        if not record:
-            continue
+        line, record, content = found
         fault = describe_damage("".join(record))
         if fault is None and len(record) != len(names):
             fault = f"has {len(record)} fields, the header {len(names)}; quote texts that contain the delimiter"
         if fault:
-            yield Problem(line, fault, given=source.content)
+            yield Problem(line, fault, given=content)
         else:
             yield columns.row(line, dict(zip(names, record, strict=True)))
 
