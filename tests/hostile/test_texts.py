@@ -34,8 +34,8 @@ def row(**fields: Any) -> bytes:
 
 
 FILES: dict[str, tuple[str, bytes, str]] = {
-    "a line without an end": ("x.jsonl", b'{"text": "' + LINE, "line 1: is longer than 4194304 bytes"),
-    "a line without an end in CSV": ("x.csv", b"text,aspect\n" + LINE, "line 2: is longer than 4194304 bytes"),
+    "a line without an end": ("x.jsonl", b'{"text": "' + LINE, "line 1: is longer than 4194304 characters"),
+    "a line without an end in CSV": ("x.csv", b"text,aspect\n" + LINE, "line 2: is longer than 4194304 characters"),
     "a line without an end, tagged": ("x.txt", b"menu/p " + LINE, "line 1: is longer than"),
     "a packed line without an end": ("x.jsonl.gz", gzip.compress(LINE * 4), "unpacks to more than 100 times its size"),
     "a text that is no sentence": ("x.jsonl", row(text="a " * 50_001, aspect="a"), "`text` has 100002 characters"),
@@ -61,7 +61,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a quote without an end": ("x.csv", b'text,aspect\n"' + b"a\n" * 100_000, r"line 2: opens a quote .*by line \d+"),
     "blank lines without an end": ("x.jsonl.gz", gzip.compress(b"\n" * 1_000_001), "comes after 1000000 blank lines"),
     "a column that a terminal would obey": ("x.csv", b"text,\x1b[31m,\xc2\x9b\n", r"text, '\\x1b\[31m', '\\x9b'; if"),
-    "a header without an end": ("x.csv", LINE, "line 1: is longer than 4194304 bytes"),
+    "a header without an end": ("x.csv", LINE, "line 1: is longer than 4194304 characters"),
     "a binary header": ("x.csv", "text,aspect\na menu,menu\n".encode("utf-16-le"), "is a binary file"),
     "many columns": (
         "x.csv",
