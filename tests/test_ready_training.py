@@ -99,7 +99,11 @@ def test_teachers_say_the_mean_of_their_probabilities(tmp_path: Path) -> None:
         assert example.tags == pytest.approx(tags, abs=1e-5)
         spans = [FoundSpan(*span) for span in example.aspects]
         labels, attention = zip(
-            *(each.label(spans, mine) for each, mine in zip(runtimes, words, strict=True)), strict=True
+            *(
+                each.label(spans, mine, each.without_opinion(spans, mine))
+                for each, mine in zip(runtimes, words, strict=True)
+            ),
+            strict=True,
         )
         assert np.asarray(example.labels).reshape(-1, 3) == pytest.approx(np.mean(labels, axis=0), abs=1e-5)
         assert np.asarray(example.evidence)[:-1] == pytest.approx(np.mean(attention, axis=0), abs=1e-5)

@@ -123,8 +123,8 @@ class JointRuntime:
             question = questions[part.question]
             spans = [(place, FoundSpan(*_words_at(part.sentence, span))) for place, span in part.named]
             aspects = [aspect for _, aspect in spans] if part.named else self._find(pooled)
-            probabilities, weights = self.label(aspects, pooled)
             without = self.without_opinion(aspects, pooled)
+            probabilities, weights = self.label(aspects, pooled, without)
             for number, aspect in enumerate(aspects):
                 span = part.named[number][1] if part.named else _span_of(part.sentence, aspect)
                 start, end = span[0] + part.start, span[1] + part.start
@@ -217,8 +217,11 @@ class JointRuntime:
             ]
         return [aspect for aspect in found if aspect.score is not None and aspect.score >= self.min_score]
 
-    def label(self, aspects: Sequence[FoundSpan], words: Floats) -> tuple[Floats, Floats]:
-        """Return the probabilities of the labels (N, C) and the attention (N, W) of each aspect."""
+    def label(self, aspects: Sequence[FoundSpan], words: Floats, without: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities of the labels (N, C) and the attention (N, W) of each aspect.
+
+        :param without: how likely each has no opinion (N,), which makes it neutral.
+        """
         if not aspects:
             return np.zeros((0, len(self.labels)), np.float32), np.zeros((0, len(words)), np.float32)
         places = np.arange(len(words))
@@ -229,9 +232,9 @@ class JointRuntime:
         others[~others.any(1)] = True
         weights = _softmax(self._linear("aspect_query", pooled) @ words.T * self._scale, others)
         found = _log_softmax(self._linear("label", np.concatenate([weights @ words, pooled], 1)))
-        if NEUTRAL in self.labels:
-            without, neutral = self.without_opinion(aspects, words)[:, None], np.array(self.labels) == NEUTRAL
-            found = np.log(((1 - without) * np.exp(found) + without * neutral).clip(1e-12))
+        if without.any() and NEUTRAL in self.labels:
+            share, neutral = without[:, None], np.array(self.labels) == NEUTRAL
+            found = np.log(((1 - share) * np.exp(found) + share * neutral).clip(1e-12))
         if self.decoding.label_biases:
             found = found + np.array(self.decoding.label_biases, np.float32)
         return np.exp(_log_softmax(found / self.decoding.temperature)), weights
